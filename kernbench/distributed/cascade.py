@@ -1,80 +1,35 @@
-"""The kernel SVM on more rows than one kernel matrix: a cascade of working sets, certified on all rows.
+"""Kernel machines on more rows than one kernel matrix: a cascade of working sets, certified on all rows.
 
-Parts of the rows are solved separately, on the workers that hold them. The union of their support vectors is the first
-working set. SMO solves it, and its function is evaluated on all rows; the rows that violate the optimality conditions
-most are added to its support vectors, until no row violates them (Graf, Cosatto, Bottou, Durdanovic, Vapnik, NIPS 2004;
-Joachims 1999).
+Parts of the rows are solved separately, on the workers that hold them (`parts`). The union of their support vectors is
+the first working set. SMO solves it, and its function is evaluated on all rows; the rows that violate the optimality
+conditions most are added to its support vectors, until no row violates them (Graf, Cosatto, Bottou, Durdanovic, Vapnik,
+NIPS 2004; Joachims 1999).
+
+The problem is that of a box for each coefficient, a kink at 0 and at most one sum (`solvers.kernel.smo.dual_state`):
+classification with the hinge loss, regression with an epsilon-insensitive, absolute or quantile loss, and the one-class
+machine.
 """
+
+from types import SimpleNamespace
 
 import numpy as np
 
+from kernbench.distributed.parts import make_smo, parts_of, rough_tolerance, set_tolerance
 from kernbench.kernels import blocks as kernel_blocks
-from kernbench.kernels._rows import KernelRows
-from kernbench.problems.intercept import best_intercept
+from kernbench.problems.novelty_problem import OneClass, kernel_problem
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.certificate import MOST_GAP
 
-PART_ROWS = 16_384  # of a part, at most, if there are not fewer than FEWEST_PARTS
-FEWEST_PARTS = 4
 MOST_JOINING = 4096  # rows of a part in one round
-FEW = 256  # rows of a part of one class
-PART_TOL = 1e-2  # violation at which a part is left
-INNER = 0.5  # fraction of `tol`, for the last working set
+INNER = 0.5  # fraction of the violation to reach, for the last working set
 LOOSE = 0.1  # fraction of the violation over the tested rows, for intermediate working sets
-# Rows whose y f exceeds 1 by less than so many times the largest violation
+# Rows whose slope at a coefficient of 0 is below that of a violation by less than so many times the largest violation
 NEAR = 3.0  # ... are tested in the next round, the others once these satisfy the conditions
 JOIN = 0.5  # ... belong to the next working set
-WIDEST = 0.3  # but not by more than this
-
-
-def parts_of(n_rows):
-    """Return the bounds of the parts of the rows, which depend only on the number of rows."""
-    n_parts = min(max(FEWEST_PARTS, -(-n_rows // PART_ROWS)), n_rows)
-    return n_rows * np.arange(n_parts + 1) // n_parts
-
-
-def solve_part(X, maps, y, weights, settings):
-    """Solve the problem of some rows.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix
-    maps : list of callable
-        Applied to X one after the other.
-    y, weights : ndarray of shape (n,)
-    settings : dict
-        ``kernel``, ``dtype``, ``C``, ``fit_intercept``, ``cache_bytes``.
-
-    Returns
-    -------
-    support : ndarray of intp
-        Indices of the support vectors.
-    coef : ndarray
-        Their coefficients; None if the rows are of one class (then some rows are returned).
-    """
-    used = np.flatnonzero(weights > 0)
-    y = y[used]
-    if len(np.unique(y)) < 2:
-        return used[:: max(1, len(used) // FEW)][:FEW], None
-    X = X[used]
-    for function in maps:
-        X = function(X)
-    solver = make_smo(X, y, weights[used], settings, tol=PART_TOL)
-    solver.rough = True
-    while not solver.converged and solver.advance(10_000):
-        pass
-    beta = solver.solution().coef
-    support = np.flatnonzero(beta)
-    return used[support], beta[support]
-
-
-def make_smo(X, y, weights, settings, *, tol, initial=None):
-    """Return an SMO solver for some rows, with the C of the whole problem."""
-    rows = KernelRows(X, settings["kernel"], cache_bytes=settings["cache_bytes"], dtype=np.dtype(settings["dtype"]))
-    return SMO(
-        rows, y, alpha=1.0 / (settings["C"] * len(y)), weights=weights, fit_intercept=settings["fit_intercept"],
-        tol=tol, initial=initial,
-    )  # fmt: skip
+WIDEST = 0.3  # but not by more than this, in units of a violation
+SAME_BOX = 1e-12  # share of its bound within which a coefficient is at it
+LESS = 0.1  # factor of the violation to reach where the gap is too large at the last one
+LEAST = 1e-3  # ... down to this share of `tol`
 
 
 class Outputs:
@@ -93,19 +48,22 @@ class Outputs:
 
 
 class Cascade:
-    """Working sets of rows in blocks, for alpha times ½‖f‖² + C sum_i w_i max(0, 1 - y_i (f(x_i) + b)).
+    """Working sets of rows in blocks, for alpha times ½‖f‖² + C sum_i w_i l_i(f(x_i) + b).
 
     An iteration is a step of SMO on the working set; after its last one, the optimality conditions of the rows near the
-    margin are tested and, once these satisfy them, those of all rows. The largest violation over all of them is at most
-    `tol` when it has converged.
+    margin are tested and, once these satisfy them, those of all rows. When it has converged, the largest violation over
+    all of them is at most `tol` times that of a margin, or of the targets, and the gap at most `tol` times the
+    objective (or what rounding leaves of it).
 
     Parameters
     ----------
     blocks : RowBlocks
     y : ndarray of shape (n_rows,)
-        -1 and +1.
+        -1 and +1, or targets.
     weights : ndarray of shape (n_rows,)
         Rows of weight 0 are ignored.
+    n_counted : int
+        Rows of which the objective is the mean.
     settings : dict
         As for `solve_part`.
     tol : float
@@ -124,21 +82,32 @@ class Cascade:
 
     granularity, first_check = 1, None
 
-    def __init__(self, blocks, y, weights, settings, *, tol, found):
+    def __init__(self, blocks, y, weights, settings, *, n_counted, tol, found):
         self.blocks, self.y, self.weights, self.settings, self.tol = blocks, y, weights, settings, tol
-        self.used = weights > 0
-        self.n_used = int(np.count_nonzero(self.used))
-        self.alpha = 1.0 / (settings["C"] * self.n_used)
+        self.used, self.n_counted = weights > 0, n_counted
+        self.alpha = 1.0 / (settings["C"] * n_counted)
+        self.problem = kernel_problem(
+            SimpleNamespace(n_rows=len(y)), y, alpha=1.0 / (settings["C"] * len(y)), weights=weights,
+            fit_intercept=settings["fit_intercept"], loss=settings["loss"],
+        )  # fmt: skip
+        self.lower, self.upper = self.problem.box()
+        self.is_one_class = isinstance(settings["loss"], OneClass)
+        self.unit, self.zone = self.problem.unit() or 1.0, self.problem.loss.zone
         self.n_iter = self.n_rounds = self._n_evaluations = 0
         self.converged, self._is_stuck, self.violation = False, False, np.inf
         self._f, self._known, self._known_at, self._best = (np.zeros(len(y)), np.zeros(len(y), dtype=bool), -1, None)
-        self._inner = max(PART_TOL, INNER * tol)
         self._near = self.used
         beta = np.zeros(len(y))
         for rows, coef in found:
             if coef is not None:
-                beta[rows] = coef / len(found)
+                # Those of one-class machines have the right sum together.
+                beta[rows] = coef if self.is_one_class else coef / len(found)
+        self._goal = tol * self.unit
+        self._inner = INNER * self._goal
         self._begin(np.sort(np.concatenate([rows for rows, _ in found])), beta)
+        self._inner = max(rough_tolerance(self._solver, settings["loss"]), self._inner)
+        set_tolerance(self._solver, self._inner)
+        self.n_iter = self._solver.n_iter
 
     @property
     def n_kernel_evaluations(self):
@@ -169,20 +138,19 @@ class Cascade:
 
     def dual_objective(self):
         """Return the dual objective, which is that of all rows, since the others have coefficients 0."""
-        return self._solver.dual_objective() * len(self.members) / self.n_used
+        return self._solver.dual_objective() * len(self.members) / self.n_counted
 
     def objective(self):
         """Return the objective over all rows."""
         f, b = self._outputs()
-        loss = self.weights @ np.maximum(0.0, 1.0 - self.y * (f + b))
-        return float(0.5 * self.alpha * self._squared_norm(f) + loss / self.n_used)
+        return float(0.5 * self.alpha * self._squared_norm(f) + self.problem.loss_sum(f, b) / self.n_counted)
 
     def gap(self):
         """Return the objective minus the dual objective, over all rows."""
         f, _ = self._outputs()
         beta = self._solver.solution().coef
-        dual = self.alpha * (np.abs(beta).sum() - 0.5 * self._squared_norm(f))
-        return float(self.objective() - dual)
+        linear = float(beta @ self.problem.linear[self.members] - self.zone * np.abs(beta).sum())
+        return float(self.objective() - self.alpha * (linear - 0.5 * self._squared_norm(f)))
 
     def _squared_norm(self, f):
         return float(self._solver.solution().coef @ f[self.members])
@@ -196,8 +164,7 @@ class Cascade:
         """Return f of all rows, and the best intercept."""
         f = self._evaluated(self.used)
         if self._best is None or self._best[0] != self.n_iter:
-            b = best_intercept(f, self.y, self.weights) if self.settings["fit_intercept"] else 0.0
-            self._best = self.n_iter, b
+            self._best = self.n_iter, self.problem.best_intercept(f)
         return f, self._best[1]
 
     def _evaluated(self, chosen):
@@ -222,20 +189,26 @@ class Cascade:
         while True:
             f = self._evaluated(tested)
             self.violation, b = self._conditions(f, beta, tested)
-            short = np.where(tested, 1.0 - self.y * (f + b), -np.inf)
-            conforms, outside = self.violation <= self.tol, short > self._inner
+            short = np.where(tested, self._slopes_at_zero(f, b), -np.inf)
+            conforms, outside = self.violation <= self._goal, short > self._inner
             outside[self.members] = False
-            if not conforms and (outside.any() or self._inner > INNER * self.tol):
+            if not conforms and (outside.any() or self._inner > INNER * self._goal):
                 break
-            if tested is self.used:  # unless it has converged, rounding prevents SMO from converging
+            if tested is self.used:
+                if conforms and not self._is_certified():
+                    self._goal = LESS * min(self._goal, self.violation)
+                    break
+                if not conforms:  # rounding prevents SMO from it
+                    conforms = self.violation <= self.tol * self.unit and self._is_certified(is_last=True)
                 self.converged, self._is_stuck = conforms, not conforms
                 return
             tested = self.used
-        self._near = (short > -min(NEAR * self.violation, WIDEST)) | (beta != 0)
+        widest = WIDEST * (abs(b) if self.is_one_class else self.unit)
+        self._near = (short > -min(NEAR * self.violation, widest)) | (beta != 0)
         last, before = (self._inner if outside.any() else LOOSE * self._inner), (self._inner, self.members)
-        self._inner = max(INNER * self.tol, min(LOOSE * self.violation, last))
+        self._inner = max(INNER * self._goal, min(LOOSE * self.violation, last))
         short[beta != 0] = -np.inf  # these stay; those at their bound would crowd others out
-        above, edges = -min(JOIN * self.violation, WIDEST), parts_of(len(self.y))
+        above, edges = -min(JOIN * self.violation, widest), parts_of(len(self.y))
         joining = [a + _largest(short[a:b], above) for a, b in zip(edges[:-1], edges[1:])]
         members = np.union1d(np.flatnonzero(beta), np.concatenate(joining))
         self._is_stuck = not steps and self._inner == before[0] and np.array_equal(members, before[1])
@@ -244,26 +217,38 @@ class Cascade:
             self._n_evaluations += self._solver.n_kernel_evaluations
             self._begin(members, beta, f)
 
+    def _is_certified(self, is_last=False):
+        """Return whether the gap over all rows is small enough, or what rounding leaves of it if this is the last."""
+        is_last |= LESS * min(self._goal, self.violation) < LEAST * self.tol * self.unit
+        return self.gap() <= (max(self.tol, MOST_GAP) if is_last else self.tol) * abs(self.objective())
+
     def _conditions(self, f, beta, tested):
         """Return the largest violation over some rows, and the intercept in the middle."""
-        e, box = self.y - f, self.settings["C"] * self.weights
-        size = np.abs(beta)
-        inside, off_zero = (size < box * (1 - 1e-12)), size > 0
-        up = np.where(self.y > 0, inside, off_zero) & tested
-        low = np.where(self.y > 0, off_zero, inside) & tested
-        highest, lowest = e[up].max(initial=-np.inf), e[low].min(initial=np.inf)
-        if not self.settings["fit_intercept"]:
+        e = self.problem.linear - f
+        up = tested & (beta < self.upper - SAME_BOX * np.abs(self.upper))
+        low = tested & (beta > self.lower + SAME_BOX * np.abs(self.lower))
+        grow = e - np.where(beta >= 0.0, self.zone, -self.zone)
+        shrink = e - np.where(beta > 0.0, self.zone, -self.zone)
+        highest, lowest = grow[up].max(initial=-np.inf), shrink[low].min(initial=np.inf)
+        if not self.problem.fit_intercept:
             return max(highest, -lowest, 0.0), 0.0
-        return max(highest - lowest, 0.0), 0.5 * (highest + lowest)
+        ends = [end for end in (highest, lowest) if np.isfinite(end)]
+        return max(highest - lowest, 0.0), sum(ends) / max(1, len(ends))
+
+    def _slopes_at_zero(self, f, b):
+        """Return by how much the dual objective would grow with the coefficient of each row, from 0."""
+        e = self.problem.linear - f - b
+        return np.maximum(np.where(self.upper > 0.0, e, -np.inf), np.where(self.lower < 0.0, -e, -np.inf)) - self.zone
 
     def _begin(self, members, beta, f=None):
         """Begin with a working set, its coefficients and, if known, f of its rows."""
         self.members, self.vectors = members, self.blocks.rows(members)
         state = {} if f is None else {"products": f[members]}
         self._solver = make_smo(
-            self.vectors, self.y[members], self.weights[members], self.settings, tol=self._inner,
-            initial=Solution(beta[members], state=state),
+            self.vectors, self.y[members], self.weights[members], self.settings,
+            mass=getattr(self.problem, "mass", None), initial=Solution(beta[members], state=state),
         )  # fmt: skip
+        set_tolerance(self._solver, self._inner)
 
 
 def _largest(values, above):

@@ -3,11 +3,15 @@
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernbench.distributed.regression_task import BlockNoveltyTask, BlockRegressionTask
 from kernbench.distributed.streaming.fit import STREAM_TASKS
 from kernbench.distributed.svm_task import BlockKernelTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
+from kernbench.estimators.regression.kernel_novelty import KernelNoveltyDetector
+from kernbench.estimators.regression.kernel_regressor import KernelRegressor
+from kernbench.estimators.regression.kernel_svr import KernelSVR
 from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.svm.kernel_svc import KernelSVC
@@ -19,14 +23,17 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.validation.numbers import is_number
 
 TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
-TASKS[KernelSVC] = BlockKernelTask
+TASKS |= {KernelSVC: BlockKernelTask, KernelSVR: BlockRegressionTask, KernelRegressor: BlockRegressionTask}
+TASKS[KernelNoveltyDetector] = BlockNoveltyTask
 TASKS |= STREAM_TASKS
 KERNEL_SOLVERS = ("smo", "scs")
+BOX_LOSSES = ("epsilon_insensitive", "absolute_error", "quantile", "one_class")  # each coefficient has bounds
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (
     "ROCSVC or PartialAUCClassifier(features='auto', 'nystroem' or 'random'), LinearSVC(solver='bundle'), "
-    "KernelSVC(solver='smo' or 'scs'), a doubly stochastic estimator"
+    "KernelSVC(solver='smo' or 'scs'), KernelSVR, KernelRegressor(solver='smo'), KernelNoveltyDetector, a doubly "
+    "stochastic estimator"
 )
 
 
@@ -37,7 +44,7 @@ def check_estimator(estimator):
     -------
     maps : list of (name, transformer)
         The steps before the last of a pipeline.
-    model : ROCSVC, PartialAUCClassifier or LinearSVC
+    model : estimator
     """
     maps, model = [], estimator
     if isinstance(estimator, Pipeline):
@@ -80,6 +87,9 @@ def _check_model(model):
     if isinstance(model, KernelSVC):
         _check_kernel_svc(model)
         return
+    if isinstance(model, KernelRegressor | KernelSVR | KernelNoveltyDetector):
+        _check_kernel_regressor(model)
+        return
     if isinstance(model, LinearSVC):
         if model.solver not in ("auto", "bundle"):
             raise ValueError(f"LinearSVC(solver={model.solver!r}) visits rows one by one: choose solver='bundle'")
@@ -121,3 +131,19 @@ def _check_kernel_svc(model):
         )
     if model.solver == "smo" and model.solver_options:
         raise ValueError("solver_options have no effect on a cascade of working sets: leave them out")
+
+
+def _check_kernel_regressor(model):
+    name = type(model).__name__
+    if is_precomputed(model.kernel):
+        raise ValueError("kernel='precomputed' is a matrix of all pairs of rows: name a kernel")
+    if model.solver not in ("auto", "smo"):
+        raise ValueError(f"{name}(solver={model.solver!r}) needs the kernel of all pairs of rows: choose solver='smo'")
+    if model.loss not in BOX_LOSSES:
+        offered = " or ".join(map(repr, BOX_LOSSES[:1] if isinstance(model, KernelSVR) else BOX_LOSSES[:-1]))
+        raise ValueError(f"{name} on blocks takes loss={offered}, got loss={model.loss!r}: choose one of these")
+    if model.solver_options and model.solver_options != {"shrinking": True}:
+        raise ValueError(
+            f"{'solver_options have' if isinstance(model, KernelRegressor) else 'shrinking=False has'} no effect on a "
+            "cascade of working sets: leave it out"
+        )

@@ -36,9 +36,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"), a doubly
-        stochastic estimator, or a Pipeline of StandardScaler, Nystroem, RandomFeatures and one of these. Others are
-        rejected, naming an alternative.
+        ROCSVC, PartialAUCClassifier, LinearSVC(solver="bundle"), KernelSVC(solver="smo" or "scs"),
+        KernelSVR, KernelRegressor(solver="smo"), KernelNoveltyDetector, a doubly stochastic estimator, or a Pipeline of
+        StandardScaler, Nystroem, RandomFeatures and one of these. Others are rejected, naming an alternative.
     client : distributed.Client, default=None
         Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
@@ -56,7 +56,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         the estimator has callbacks they are columns of its ``trace_``, too.
 
     n_rounds_ : int or ndarray of shape (n_problems,)
-        With ``KernelSVC(solver="smo")``: how many working sets were solved.
+        With kernel machines solved by SMO: how many working sets were solved.
 
     Notes
     -----
@@ -66,7 +66,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     and of pairs. With a client they are Dask arrays, Dask data frames, or lists of delayed chunks, cut in any way, or a
     folder that all workers see, each file of which is read by one of them.
     Labels and weights are gathered here once. DoublyStochasticDensityRatio learns from two samples, ``fit(P, Q)``,
-    DoublyStochasticNoveltyDetector from rows alone, ``fit(X)``.
+    novelty detectors from rows alone, ``fit(X)``.
 
     Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
     cut, and how many threads read them, changes no bit of the model.

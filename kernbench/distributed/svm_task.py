@@ -4,7 +4,8 @@ import numpy as np
 
 from kernbench.distributed.blocks.random_rows import RowsBetween, origin_of, rows_at_random
 from kernbench.distributed.blocks.spread import check_kernel_range
-from kernbench.distributed.cascade import Cascade, parts_of, solve_part
+from kernbench.distributed.cascade import Cascade
+from kernbench.distributed.parts import support_of_parts
 from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.parameters import precision
@@ -86,28 +87,21 @@ class CascadeTask(KernelTask):
         model.shape_fit_, model.centre_ = blocks.shape, None
         self.blocks, self.shares_data, self.plural = blocks, True, "pairs of classes"
         self.settings = {
-            "kernel": model.kernel_, "dtype": model.dtype_, "C": model.C, "fit_intercept": model.fit_intercept,
-            "cache_bytes": int(model.cache_size * MEGABYTE),
+            "kernel": model.kernel_, "dtype": model.dtype_, "loss": "hinge", "C": model.C,
+            "fit_intercept": model.fit_intercept, "cache_bytes": int(model.cache_size * MEGABYTE),
         }  # fmt: skip
         pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
-        self.problems = [CascadeProblem(self, k, pair) for k, pair in enumerate(pairs)]
+        self.problems = [CascadePair(self, k, pair) for k, pair in enumerate(pairs)]
 
     @property
     def n_rounds(self):
         return [problem.solver.n_rounds for problem in self.problems if problem.solver is not None]
 
 
-class CascadeProblem(PairProblem):
-    """The problem of a pair of classes, over all rows: those of other classes have weight 0."""
+class CascadeProblem:
+    """Mixin of problems over rows in blocks."""
 
     solver = None
-
-    def __init__(self, task, k, pair):
-        y, self.weights = np.where(task.codes == pair.positive, 1.0, -1.0), task.weights
-        if pair.rows is not None:
-            self.weights = np.zeros(len(y))
-            self.weights[pair.rows] = task.weights[pair.rows]
-        super().__init__(task, k, Pair(pair.negative, pair.positive, None, y))
 
     def make_data(self):
         return self.task.blocks
@@ -118,31 +112,28 @@ class CascadeProblem(PairProblem):
     def counted_from(self, blocks):
         return 0
 
-    def examined(self, blocks, solver, C):
+    def examined(self, blocks, solver, strength):
         """Return None: rows in blocks are read from files or workers, and the cascade certifies all of them itself."""
 
-    def make_solver(self, blocks, C, initial):
-        task = self.task
-        found = _support_of_parts(blocks, self.pair.y, self.weights, task.settings)
-        self.solver = Cascade(blocks, self.pair.y, self.weights, task.settings, tol=task.model.tol, found=found)
+    def make_cascade(self, blocks, y, weights, settings, n_counted):
+        """Solve the parts and return the cascade that begins with their support vectors."""
+        found = support_of_parts(blocks, y, weights, settings)
+        self.solver = Cascade(
+            blocks, y, weights, settings, n_counted=n_counted, tol=self.task.model.tol, found=found
+        )  # fmt: skip
         return self.solver
 
 
-def _support_of_parts(blocks, y, weights, settings):
-    """Return row indices and coefficients of the support vectors of each part, solved by the worker that holds it."""
-    edges, (origin, maps) = parts_of(blocks.n_rows), origin_of(blocks)
-    spans = list(zip(edges[:-1], edges[1:]))
-    if blocks.is_remote:
-        client = blocks.client
-        tasks = [
-            client.submit(solve_part, part, maps, y[a:b], weights[a:b], settings, pure=False)
-            for part, (a, b) in zip(origin.parts_at(edges), spans)
-        ]
-        try:
-            found = client.gather(tasks, direct=True)
-        except BaseException:
-            client.cancel(tasks)
-            raise
-    else:
-        found = [solve_part(origin.rows(np.arange(a, b)), maps, y[a:b], weights[a:b], settings) for a, b in spans]
-    return [(begin + rows, coef) for (begin, _), (rows, coef) in zip(spans, found)]
+class CascadePair(CascadeProblem, PairProblem):
+    """The problem of a pair of classes, over all rows: those of other classes have weight 0."""
+
+    def __init__(self, task, k, pair):
+        y, self.weights = np.where(task.codes == pair.positive, 1.0, -1.0), task.weights
+        if pair.rows is not None:
+            self.weights = np.zeros(len(y))
+            self.weights[pair.rows] = task.weights[pair.rows]
+        super().__init__(task, k, Pair(pair.negative, pair.positive, None, y))
+
+    def make_solver(self, blocks, C, initial):
+        n_counted = int(np.count_nonzero(self.weights))
+        return self.make_cascade(blocks, self.pair.y, self.weights, self.task.settings, n_counted)

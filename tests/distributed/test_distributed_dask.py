@@ -20,7 +20,10 @@ from kernbench import (
     DoublyStochasticDensityRatio,
     DoublyStochasticGPRegressor,
     DoublyStochasticNoveltyDetector,
+    KernelNoveltyDetector,
+    KernelRegressor,
     KernelSVC,
+    KernelSVR,
     LinearSVC,
     PartialAUCClassifier,
 )
@@ -292,6 +295,21 @@ def test_kernel_svc_is_that_of_files_for_any_partitions(client, examples):
         assert np.array_equal(found.dual_coef_, here.dual_coef_)
         assert np.array_equal(found.support_, here.support_)
         assert found.converged_ and there.n_bytes_received_ > 8 * 2_000 and there.n_rounds_ > 0
+
+
+@pytest.mark.parametrize(
+    "model", [KernelSVR(C=3.0), KernelRegressor("quantile"), KernelNoveltyDetector(nu=0.1)], ids=str
+)
+def test_kernel_regressors_are_those_of_files_for_any_partitions(model, client, examples):
+    X, y = examples(2_000, 4)
+    targets = [] if isinstance(model, KernelNoveltyDetector) else [X[:, 0] + 0.1 * y]
+    here = Distributed(model).fit([X], *targets).estimator_
+    there = Distributed(model, client).fit(da.from_array(X, chunks=(300, 2)), *targets)
+    found = there.estimator_
+    assert np.array_equal(found.dual_coef_, here.dual_coef_) and np.array_equal(found.support_, here.support_)
+    assert found.converged_ and there.n_bytes_received_ > 0 and there.n_rounds_ > 0
+    expected = here.predict(X)
+    assert np.array_equal(there.predict(da.from_array(X, chunks=(2_000, 4))).compute(), expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
