@@ -3,6 +3,8 @@
 R is a mean over pairs (`ranking/problem`) or over samples (`linear/bundle`).
 """
 
+import numpy as np
+
 
 class Risk:
     """Base of the risks.
@@ -11,6 +13,12 @@ class Risk:
     classes that the Hessian is ``centred_by``; they define ``risk``, ``density``, ``settings``, ``sample`` and
     ``take``.
     """
+
+    def with_alpha(self, alpha):
+        """Return the same problem with another alpha."""
+        other = self.take(np.arange(self.n), self.design)
+        other.alpha = alpha
+        return other
 
     def smoothed(self):
         """Return the smoothed risk, or None."""

@@ -7,6 +7,8 @@ cutting planes need its approximate second derivatives, and a smaller problem on
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport isfinite
 
+import numpy as np
+
 
 cdef class Risk:
     """Base of the risks. They define `settings`, `sample` and `take` as well.
@@ -28,6 +30,12 @@ cdef class Risk:
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
         return 0
+
+    def with_alpha(self, alpha):
+        """Return the same problem with another alpha."""
+        cdef Risk other = self.take(np.arange(self.n), self.design)
+        other.alpha = alpha
+        return other
 
     def smoothed(self):
         """Return the `SmoothedRisk` of this risk, or None."""

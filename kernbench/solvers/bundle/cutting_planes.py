@@ -12,7 +12,8 @@ Three things differ, and divide the number of cuts by five to ten:
   many samples or pairs is nearly smooth, and this is a Newton step. Where it does not halve the gap, a plain step
   follows;
 * the cut is taken where the line search ends, just beyond the minimiser, so that cuts have the slopes on both sides;
-* a fit on a sample of the data comes first.
+* a fit on a sample of the data comes first, and where alpha is below the rounding of kernel values one with a larger
+  alpha.
 
 An iteration costs two products with the data, one evaluation of the risk, and the solution of the small problems.
 
@@ -36,6 +37,10 @@ SAMPLE = 4096  # samples of the first fit, and of the line search
 PER_FEATURE = 4  # ... at least so many of each of many features: fewer are separable, the first fit leaves them without
 #                  losses, and the line search would see none of those of the other samples
 COARSE_TOL, COARSE_CUTS = 0.03, 30
+# The squared norm of the gradient over 2 alpha, as a multiple of the risk, at f = 0: from the first value on, cuts are
+# rounding errors far from f = 0, and a fit comes first with the larger alpha that has the second.
+STEEP, FLATTER = 2.0**50, 2.0**40
+FLATTER_CUTS = 300  # of that fit
 STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 1 << 20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
@@ -201,6 +206,11 @@ class CuttingPlanes(DesignMethod):
 
     def _next_point(self):
         """Go to the end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
+        if self.design.is_kernel and self.cuts.n_cuts == 1 and not self.coef.any():
+            steepness = (self.value - self.dual) / self.value
+            if STEEP < steepness < np.inf:
+                self._start_from_flatter(steepness / FLATTER * self.alpha)
+                return
         gap = self.value - self.bound
         # The rate is meaningless while the bound is still 0.
         if self.smoothed is not None and not self.smoothing and self.n_iter % PACE == 0 and self.bound > 0.0:
@@ -223,6 +233,14 @@ class CuttingPlanes(DesignMethod):
         self.core.search(
             self.line, self.cuts, self.alpha, self.coef, self.scores, *way, self.next_coef, self.next_scores
         )
+
+    def _start_from_flatter(self, alpha):
+        """Go to the solution for a larger alpha, whose cuts float64 can tell apart."""
+        flatter = CuttingPlanes(
+            self.problem.with_alpha(alpha), tol=self.tol, max_cuts=self.max_cuts, seed=self.seed, core=self.core
+        )
+        flatter.advance(FLATTER_CUTS)
+        self.next_coef[:], self.next_scores[:] = flatter.coef, flatter.scores
 
     def _newton_step(self):
         """Minimise the model with the Hessian of the risk around the best point."""
