@@ -11,6 +11,7 @@ from scipy import sparse
 
 from kernbench import KernelSVC
 from kernbench.estimators.fit.certificate import Examined
+from kernbench.kernels.constants import EPS
 from kernbench.kernels.functions import Cauchy, Gaussian, Laplacian, Matern
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.certificate.extended import Expansion
@@ -92,3 +93,21 @@ def test_extended_values_of_a_product_kernel_do_not_lose_digits():
     coef = np.linspace(-1, 1, 20)
     exact = kernel_values(Cauchy(2.0), X) @ coef.astype(LONG)
     assert np.abs(space.scores(coef) - exact).max() <= 20 * space.value_error < 1e-13
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_nearly_equal_rows_of_a_matern_kernel_are_within_a_small_bound(nu, form, dtype, global_random_seed):
+    X = np.random.default_rng(global_random_seed).normal(size=(60, 12)).astype(np.float32)
+    if form is not np.asarray:
+        X *= np.arange(12) % 4 == 0
+    dtype, kernel = np.dtype(dtype), Matern(nu, 2.0)
+    for scale in 10.0 ** np.arange(0, 6):
+        for step in 10.0 ** np.arange(-7, 0):
+            Z = (X * scale).astype(np.float32)
+            Z[1::2] = Z[::2] * np.float32(1 + step)
+            rows = KernelRows(form(Z), kernel, dtype=dtype)
+            error = np.abs(rows.batch(np.arange(60)) - kernel_values(kernel, Z)).max()
+            bound = Examined(None, form(Z), kernel, rows, dtype.name, own_dual=True).value_error[0]
+            assert error <= bound <= 2e-12 + EPS[dtype] * (300 + 60 * scale), (scale, step)
