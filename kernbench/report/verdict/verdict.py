@@ -47,7 +47,7 @@ class Verdict:
 
 
 def verdicts(results):
-    """A verdict for each task for which an experiment recommends a method, that with most data sets first.
+    """A verdict for each task for which an experiment with records recommends a method, that with most data sets first.
 
     The paper's own data count where there are any; where there are none yet, the small ones do.
 
@@ -63,7 +63,7 @@ def verdicts(results):
     tasks = {}
     for found in results:
         for display in found.experiment.tables:
-            if isinstance(display, Recommendation):
+            if isinstance(display, Recommendation) and found.chosen_datasets(display):
                 tasks.setdefault(display.task, {}).setdefault(found.scale, []).append((found, display))
     made = []
     for task, scales in tasks.items():
@@ -89,8 +89,8 @@ def _unmeasured(pairs):
 
 
 def _verdict(task, scale, pairs, advices):
-    results, absent = [found for found, _ in pairs], _unmeasured(pairs)
-    basis, caveats = _basis(scale, results), _caveats(scale, results)
+    absent = _unmeasured(pairs)
+    basis, caveats = _basis(scale, pairs), _caveats(scale, _cells(pairs))
     caveats += [
         f"{main} was not measured on {text.listed(datasets)}: nothing is recommended there."
         for main, datasets in absent.items()
@@ -123,22 +123,30 @@ def _code(advice):
     return f"from {package} import {estimator}\nmodel = {code}.fit(X, y)" if package else ""
 
 
-def _basis(scale, results):
+def _cells(pairs):
+    """The cells of the data sets that the recommendations of a task are about, each once."""
+    cells = {}
+    for results, display in pairs:
+        datasets = results.chosen_datasets(display)
+        cells |= {(results.name, *key): cell for key, cell in results.cells.items() if key[0] in datasets}
+    return list(cells.values())
+
+
+def _basis(scale, pairs):
     """On which data and how often, as a sentence; and whether all of them are stand-ins."""
     kinds = {}
-    for found in results:
-        for dataset in found.datasets:
-            kinds.setdefault(found.kind(dataset), {})[dataset] = None
+    for results, display in pairs:
+        for dataset in results.chosen_datasets(display):
+            kinds.setdefault(results.kind(dataset), {})[dataset] = None
     data = [f"{KINDS.get(kind, 'data of unknown kind')} ({text.listed(names)})" for kind, names in kinds.items()]
     stand_in = set(kinds) == {"generated"}
     only = " only, no real data" if stand_in else ""
-    counts = [len(cell.records) for found in results for cell in found.cells.values()]
+    counts = [len(cell.records) for cell in _cells(pairs)]
     repeats = text.span([min(counts), max(counts)], "repeat") if counts else "no repeats"
     return (f"Measured on {text.listed(data)}{only}, at {scale} scale, {repeats}.", stand_in)
 
 
-def _caveats(scale, results):
-    cells = [cell for found in results for cell in found.cells.values()]
+def _caveats(scale, cells):
     caveats = []
     n_single = sum(len(cell.ok) == 1 for cell in cells)
     if n_single == len([cell for cell in cells if cell.ok]):

@@ -160,6 +160,20 @@ def test_tasks_have_headlines_of_their_own(toy, records):
     assert second.headline == "For ranking, use Ours alone." and second.code == ""
 
 
+def test_a_verdict_rests_on_the_data_sets_of_its_task_alone(toy, records):
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    other = replace(display, name="other", task="ranking", datasets=("mnist",))
+    third = replace(display, name="third", task="regression", datasets=("blobs",))
+    both = replace(toy, tables=(replace(display, datasets=("adult",)), other, third))
+    rows = [*records.race(3), *(record | {"dataset": "mnist"} for record in records.race(2))]
+    rows.append(records.failure("other", dataset="mnist"))
+    first, second = verdicts([records.results(both, rows)])
+    assert "(adult)" in first.basis and "mnist" not in first.basis and first.basis.endswith("3 repeats.")
+    assert "adult" not in second.basis and "mnist" in second.basis and "1 to 2 repeats" in second.basis
+    assert not any("failed" in caveat for caveat in first.caveats)
+    assert "1 fit failed; see the lists below." in second.caveats
+
+
 def test_a_wrong_choice_is_priced(toy, records, advised):
     (row,) = advised(toy, records.race()).table.blocks[0][1]
     assert row[4].value == 10.0 and row[4].text == "10 × as long" and row[9].value == 12
