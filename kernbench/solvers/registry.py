@@ -66,7 +66,7 @@ SOLVERS = [
     SolverEntry(
         name="sbp",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.sbp._sbp:SBP",
+        method="kernbench.solvers.kernel.sbp.sbp:SBP",
         paper="Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
         stopping="certified duality gap / objective",

@@ -1,40 +1,45 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Gaussian, Linear, Precomputed
 from kernbench.problems.water_level import water_level
-from kernbench.reference.kernel.sbp.sbp import SBP
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.sbp import sbp
+
+SBP = partial(sbp.SBP, core="reference")
 
 
-class Scripted(SBP):
-    """Takes its choices from a list, and keeps the levels it saw."""
+def scripted(*args, choices, **kwargs):
+    """An SBP that takes its choices from a list, and the levels it saw."""
+    solver, choices, levels = SBP(*args, **kwargs), iter(choices), []
 
-    def __init__(self, *args, choices, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.choices, self.levels = iter(choices), []
+    def choose(level, streams):
+        levels.append(level)
+        return next(choices)
 
-    def _choose(self, level):
-        self.levels.append(level)
-        return next(self.choices)
+    solver.work.choose = choose
+    return solver, levels
 
 
-class Recording(SBP):
-    """Keeps its choices."""
+def recording(*args, **kwargs):
+    """An SBP, and its choices."""
+    solver, choices = SBP(*args, **kwargs), []
+    choose = solver.work.choose
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.choices = []
+    def kept(level, streams):
+        choices.append(choose(level, streams))
+        return choices[-1]
 
-    def _choose(self, level):
-        self.choices.append(super()._choose(level))
-        return self.choices[-1]
+    solver.work.choose = kept
+    return solver, choices
 
 
 def test_worked_trace(six_points):
     p = six_points
-    solver = Scripted(p.rows, p.y, nu=0.1, fit_intercept=False, choices=[0, 3, 2])
+    solver, levels = scripted(p.rows, p.y, nu=0.1, fit_intercept=False, choices=[0, 3, 2])
     expected = [
         (0.1, 6, 1, [1, 0.606531, -0.324652, 0.043937, -0.011109, -0.000335]),
         (0.076960, 4, 1, [0.824951, 0.668954, -0.602898, 0.600905, -0.508162, -0.183941]),
@@ -43,7 +48,7 @@ def test_worked_trace(six_points):
     for t, (gamma, k, r2, c) in enumerate(expected, start=1):
         solver.advance(1)
         state = solver.solution().state
-        assert (solver.levels[-1].gamma, solver.levels[-1].mass) == (pytest.approx(gamma, abs=1e-6), k)
+        assert (levels[-1].gamma, levels[-1].mass) == (pytest.approx(gamma, abs=1e-6), k)
         assert state["scalars"][0] == pytest.approx(r2, abs=1e-6)
         np.testing.assert_allclose(state["responses"], c, atol=1e-6)
         assert solver.n_iter == t and solver.n_kernel_evaluations == 6 * t
@@ -61,10 +66,10 @@ def test_choices_follow_the_minimax_distribution(random_problem, fit_intercept, 
     solver = SBP(p.rows, p.y, nu=0.3, weights=weights, fit_intercept=fit_intercept, random_state=0)
     c = np.round(p.rng.normal(size=p.n), 1)
     c[p.n // 2 :] = 0.2  # ties at many places
-    solver._heights = c
+    solver.work.heights = c
     for volume in (0.0, 1.0, 3.0, 50.0):
         level = water_level(c, weights, volume, p.y if fit_intercept else None)
-        taken = [solver._choose(level) for _ in range(5_000)]
+        taken = [solver.work.choose(level, solver.streams) for _ in range(5_000)]
         chance = np.bincount(taken, minlength=p.n) / len(taken)
         expected = np.zeros(p.n)
         for sign, edge in ((1, level.positive), (-1, level.negative)):
@@ -138,7 +143,7 @@ def test_squared_norm_is_refreshed(random_problem):
     p = random_problem(2)
     solver = SBP(p.rows, p.y, nu=0.1, random_state=0)
     solver.advance(999)
-    solver._squared_norm = 0.5  # as if it had drifted away
+    solver.work.squared_norm = 0.5  # as if it had drifted away
     solver.advance(1)
     state = solver.solution().state
     assert state["scalars"][0] == pytest.approx(state["dual"] @ state["responses"], abs=1e-14)
@@ -240,11 +245,11 @@ def test_permutation_of_the_rows_permutes_the_coefficients(random_problem, fit_i
     p = random_problem(4)
     order = p.rng.permutation(p.n)
     common = dict(alpha=0.02, fit_intercept=fit_intercept)
-    a = Recording(p.rows, p.y, random_state=0, weights=p.weights, **common)
+    a, choices = recording(p.rows, p.y, random_state=0, weights=p.weights, **common)
     a.advance(300)
     position = np.argsort(order)
     rows = ReferenceRows(p.X[order], Gaussian(1.0))
-    b = Scripted(rows, p.y[order], weights=p.weights[order], choices=position[a.choices], **common)
+    b, _ = scripted(rows, p.y[order], weights=p.weights[order], choices=position[choices], **common)
     b.advance(300)
     np.testing.assert_allclose(a.solution().coef[order], b.solution().coef, rtol=1e-9, atol=1e-12)
     assert a.solution().intercept == pytest.approx(b.solution().intercept, abs=1e-9)

@@ -1,8 +1,12 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
-from kernbench.reference.kernel.sbp.sbp import SBP
+from kernbench.solvers.kernel.sbp import sbp
+
+SBP = partial(sbp.SBP, core="reference")
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
@@ -65,7 +69,7 @@ def test_retunes_come_a_quarter_further_each_time(random_problem, monkeypatch):
     assert times == [32, 40, 50, 62, 77, 96, 120]
 
     p, seen = random_problem(0), []
-    monkeypatch.setattr(SBP, "_retune", lambda self: seen.append(self.n_iter))
+    monkeypatch.setattr(sbp.SBP, "_retune", lambda self: seen.append(self.n_iter))
     SBP(p.rows, p.y, alpha=0.1, random_state=0).advance(100)
     assert seen == times[:-1]
     SBP(p.rows, p.y, nu=0.1, random_state=0).advance(100)

@@ -43,6 +43,6 @@ def test_most_levels_take_one_pass(fit_intercept, classification):
     rows = KernelRows(problem.X, problem.kernel, dtype=np.float64)
     solver = get("sbp").load()(rows, problem.y, alpha=1 / 700, fit_intercept=fit_intercept, random_state=0)
     solver.advance(1000)
-    before = solver.water.first.scans
+    before = solver.work.water.first.scans
     solver.advance(2000)
-    assert 2000 <= solver.water.first.scans - before <= 1.25 * 2000
+    assert 2000 <= solver.work.water.first.scans - before <= 1.25 * 2000

@@ -1,4 +1,4 @@
-"""The stochastic batch perceptron, with kernel rows fetched in advance.
+"""Steps of the stochastic batch perceptron, with kernel rows fetched in advance.
 
 The example of a step is chosen by proposals from a stream of uniform numbers: the first proposed example that is below
 the water level is taken, which is exactly a draw from p*. Since the water level moves slowly, the stream predicts the
@@ -17,13 +17,8 @@ from kernbench.solvers.kernel.sbp._water cimport Basin, Water
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
-from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
-from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
-from kernbench.problems.water_level import NO_LEVEL, water_level
-from kernbench.solvers.base import Diverged, Solution
-from kernbench.validation.numbers import check_number
-from kernbench.problems.draws import as_generator, open_streams
+from kernbench.problems.water_level import NO_LEVEL
+from kernbench.solvers.base import Diverged
 
 cdef enum:
     DRIFT_STEPS = 1000     # steps between two recomputations of ||f||^2
@@ -36,119 +31,96 @@ cdef enum:
 cdef double FOLD_BELOW = 1e-2   # fold the scale back into beta before the average cancels
 
 
-cdef class SBP:
-    """Kernel SVM by the stochastic batch perceptron; the parameters are those of the reference twin.
+def steps(Work work, Py_ssize_t n_iter, streams, double volume):
+    """Do `n_iter` steps at this slack budget; return how many were done."""
+    cdef Py_ssize_t done = 0
+    while done < n_iter:
+        done += work._stretch(min(n_iter - done, STRETCH), streams, volume)
+    return done
+
+
+cdef class Work:
+    """Dual variables and heights, their weighted sums over the steps, and what a step needs.
 
     Parameters
     ----------
     rows : KernelRows
-    y : array-like of shape (n,)
-        -1 and +1.
-    alpha : float, optional
-        Weight of the norm; the slack budget is then tuned to it. Exactly one of `alpha` and `nu`.
-    nu : float, optional
-        Slack budget per example of the paper's problem (2.3).
-    weights : array-like of shape (n,), optional
-    fit_intercept : bool, default=True
-    loss : {"hinge"}
-        The slack of a margin is its hinge loss; no other loss is offered.
-    burn_in : int, default=0
-        Steps left out of the average (the paper's T0).
-    average_power : float, optional
-        Step t enters the average with weight (t/1000)^average_power; by default 0 with `nu` and 2 with `alpha`.
-    fetch_rows : int, default=16
-        Largest number of kernel rows fetched together, up to 64; a row costs little more in a batch of 16, of which a
-        quarter fewer remain unused than of 64. With 1 only rows that steps need are fetched, so `n_kernel_evaluations`
-        is the paper's count without the rows found in the cache. The iterates are the same.
-    random_state : None, int, RandomState or Generator
-    initial : Solution, optional
+    problem : MarginProblem
+    burn_in : int
+        Steps left out of the sums.
+    power : float
+        Step t enters the sums with weight (t/1000)^power.
+    fetch_rows : int
+        Largest number of kernel rows fetched together.
 
-    References
+    Attributes
     ----------
-    Cotter, Shalev-Shwartz, Srebro: The Kernelized Stochastic Batch Perceptron, ICML 2012.
+    n_iter : int
+    squared_norm : float
+        ||f||^2.
+    average_weight : float
+        Sum of the weights.
+    heights, height_sums : ndarray of shape (n,)
+        c_i = y_i f(x_i), and their weighted sums.
+    water : Water
     """
 
     cdef readonly long long n_iter
-    cdef readonly bint converged
-    cdef readonly object problem
-    cdef readonly Py_ssize_t first_check
-    cdef KernelRows rows
+    cdef readonly double squared_norm, average_weight
+    cdef readonly object heights, height_sums
     cdef readonly Water water
-    cdef object streams, basins
-    cdef bint tuned
+    cdef KernelRows rows
     cdef long long burn_in
-    cdef double power, first_rate, squared_norm
-    cdef readonly double volume
+    cdef double power, first_rate
     cdef double[::1] y, c, average_c, diagonal
     # dual = scale * beta; sum of weighted duals = base + beta * paid - early
     cdef double[::1] beta, base, early
-    cdef double scale, paid, average_weight
+    cdef double scale, paid
     # the draws of the current series
     cdef double[:, ::1] coins, proposals_first, proposals_second
     cdef Py_ssize_t coin, used_first, used_second
     cdef Py_ssize_t[::1] wish
-    cdef double last_objective, last_gap, bound     # at `objective_at`, `gap_at`; the best lower bound so far
-    cdef long long objective_at, gap_at
 
-    losses = ("hinge",)
-    granularity = 1
-
-    def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
-                 average_power=None, fetch_rows=16, random_state=None, initial=None):
-        if (alpha is None) == (nu is None):
-            raise ValueError("SBP needs exactly one of alpha (regularisation) and nu (slack budget)")
-        margin_loss(loss, offered=self.losses)
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+    def __init__(self, rows, problem, burn_in, power, fetch_rows):
         n = problem.n
-        self.problem, self.rows, self.tuned = problem, rows, alpha is not None
-        self.burn_in = check_number("burn_in", burn_in, at_least=0, whole=True)
-        if average_power is None:
-            average_power = 2.0 if self.tuned else 0.0
-        self.power = require_number("average_power", average_power)
+        self.rows, self.burn_in, self.power = rows, burn_in, power
         self.y, self.diagonal = problem.y, rows.diagonal()
         largest = np.asarray(self.diagonal)[problem.weights > 0].max()
         self.first_rate = 1.0 / sqrt(largest) if largest > 0 else 1.0
-        self.first_check = n
         self.water = Water(problem.y, problem.weights, problem.fit_intercept)
-        self.volume = problem.total_weight * (1.0 if self.tuned else require_number("nu", nu))
-        self.c, self.average_c = np.zeros(n), np.zeros(n)
-        self.beta, self.base, self.early = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.scale, self.objective_at, self.gap_at = 1.0, -1, -1
-        check_number("fetch_rows", fetch_rows, at_least=1, whole=True)
         self.wish = np.empty(max(1, min(fetch_rows, FETCH, rows.capacity)), dtype=np.intp)
-        self.basins = problem.y if problem.fit_intercept else None
-        seed = int(as_generator(random_state).integers(2**53))
-        self.streams = open_streams(seed)
-        if initial is not None:
-            self._start_from(initial)
+        self.resume(0, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), 0.0, 0.0)
+
+    def resume(self, n_iter, dual, heights, sums, height_sums, squared_norm, average_weight):
+        """Continue from here."""
+        self.n_iter, self.squared_norm, self.average_weight = n_iter, squared_norm, average_weight
+        self.heights, self.height_sums = heights, height_sums
+        self.c, self.average_c = heights, height_sums
+        self.beta, self.base, self.early = dual, sums, np.zeros(len(dual))
+        self.scale, self.paid = 1.0, 0.0
 
     @property
     def n_kernel_evaluations(self):
         return self.rows.n_evaluations
 
-    # --- the iteration -----------------------------------------------------------------------------------------------
+    def dual(self):
+        """Return the dual variables: f = sum_i dual_i y_i k(x_i, .)."""
+        return self.scale * np.asarray(self.beta)
 
-    def advance(self, n_iter):
-        """Do `n_iter` steps; return `n_iter`."""
-        cdef Py_ssize_t done = 0, stop
-        while done < n_iter:
-            mark = next_retune(self.n_iter) if self.tuned else self.n_iter + STRETCH
-            stop = min(n_iter - done, mark - self.n_iter, STRETCH)
-            done += self._stretch(stop)
-            if self.tuned and self.n_iter == mark:
-                self._retune()
-        return done
+    def sums(self):
+        """Return the weighted sums of the dual variables over the steps."""
+        return np.asarray(self.base) + np.asarray(self.beta) * self.paid - np.asarray(self.early)
 
-    cdef Py_ssize_t _stretch(self, Py_ssize_t n_iter) except -1:
+    cdef Py_ssize_t _stretch(self, Py_ssize_t n_iter, streams, double volume) except -1:
         """Up to `n_iter` steps without the interpreter; return how many were done (draws may run out)."""
         cdef Py_ssize_t done = 0
-        coins, first, second = self.streams
+        coins, first, second = streams
         self.coins, self.coin = coins.ahead(STRETCH + LOOK_AHEAD), 0
         self.proposals_first, self.used_first = first.ahead(RESERVE), 0
         self.proposals_second, self.used_second = second.ahead(RESERVE), 0
         with nogil:
             while done < n_iter and self._draws_left():
-                self._step()
+                self._step(volume)
                 done += 1
         coins.position += self.coin
         first.position += self.used_first
@@ -159,12 +131,12 @@ cdef class SBP:
         return (self.used_first + TRIES + 1 < self.proposals_first.shape[0]
                 and self.used_second + TRIES + 1 < self.proposals_second.shape[0])
 
-    cdef int _step(self) except -1 nogil:
+    cdef int _step(self, double volume) except -1 nogil:
         cdef:
             Py_ssize_t i, j, n = self.c.shape[0]
             double rate, step, shrink = 1.0, share
             void *row = NULL
-        if not self.water.level(&self.c[0], self.volume):
+        if not self.water.level(&self.c[0], volume):
             with gil:
                 raise Diverged(NO_LEVEL)
         i = self._choose()
@@ -267,114 +239,3 @@ cdef class SBP:
                 count += 1
         self.rows.fetch(&self.wish[0], count, pointers)
         return 0
-
-    # --- the budget ----------------------------------------------------------------------------------------------------
-
-    def _retune(self):
-        """Set the budget from the best multiple of the averaged direction, if that multiple is positive."""
-        direction, heights = self._direction()
-        scale, intercept = self._scale_and_intercept()
-        if scale > 0:
-            loss = self.problem.loss_sum(scale * self.problem.y * heights, intercept)
-            self.volume = tuned_volume(loss, scale, direction.sum(), direction @ heights,
-                                       self.problem.alpha * self.problem.n)
-
-    def _dual(self):
-        return self.scale * np.asarray(self.beta)
-
-    def _average(self):
-        """The sum of the weighted duals, base + beta * paid - early."""
-        return np.asarray(self.base) + np.asarray(self.beta) * self.paid - np.asarray(self.early)
-
-    def _direction(self):
-        """The averaged dual variables and heights; the current ones before there is an average."""
-        if self.average_weight == 0:
-            return self._dual(), np.asarray(self.c)
-        return self._average() / self.average_weight, np.asarray(self.average_c) / self.average_weight
-
-    def _level_of_average(self):
-        return water_level(self._direction()[1], self.problem.weights, self.volume, self.basins)
-
-    def _scale_and_intercept(self):
-        if self.tuned:
-            direction, heights = self._direction()
-            return best_scale(heights, direction @ heights, self.problem.y, self.problem.weights,
-                              alpha=self.problem.alpha, fit_intercept=self.problem.fit_intercept)
-        level = self._level_of_average()
-        return (1.0, level.b) if level.gamma <= 0 else (1.0 / level.gamma, level.b / level.gamma)
-
-    # --- what it found -------------------------------------------------------------------------------------------------
-
-    @property
-    def separable(self):
-        """False as long as the level of the average is not positive at this `nu`; then `solution` is not scaled."""
-        return self.tuned or self._level_of_average().gamma > 0
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective; never with `nu`."""
-        if self.tuned:
-            self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
-        return self.converged
-
-    def solution(self):
-        """The averaged direction, scaled: to margins of 1 (`nu`), or to the least objective (`alpha`)."""
-        direction, _ = self._direction()
-        scale, intercept = self._scale_and_intercept()
-        state = {"dual": self._dual(), "responses": np.array(self.c), "average": self._average(),
-                 "average_responses": np.array(self.average_c),
-                 "scalars": np.array([self.squared_norm, self.average_weight, self.volume]),
-                 "streams": np.array([self.streams[0].seed, *(s.position for s in self.streams)], dtype=np.float64)}
-        return Solution(scale * self.problem.y * direction, intercept, self.n_iter, state)
-
-    def _scaled(self):
-        direction, heights = self._direction()
-        scale, intercept = self._scale_and_intercept()
-        signed = scale * self.problem.y
-        return signed * direction, signed * heights, intercept
-
-    def objective(self):
-        """The objective of `solution`; with `nu`, minus the water level of the averaged direction."""
-        if self.objective_at != self.n_iter:
-            if self.tuned:
-                coef, responses, intercept = self._scaled()
-                self.last_objective = self.problem.objective(responses, coef @ responses, intercept)
-            else:
-                self.last_objective = -self._level_of_average().gamma
-            self.objective_at = self.n_iter
-        return self.last_objective
-
-    def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum; None with `nu`.
-
-        This may cost a product with the kernel matrix.
-        """
-        if self.tuned and self.gap_at != self.n_iter:
-            self.last_gap, self.gap_at = self.problem.gap(*self._scaled()), self.n_iter
-            self.bound = max(self.bound, self.objective() - self.last_gap)
-        return self.last_gap if self.tuned else None
-
-    def known_gap(self):
-        """The objective minus the best lower bound found by `gap` so far (0 before the first); needs no kernel
-        values."""
-        return max(0.0, self.objective() - self.bound) if self.tuned else None
-
-    def _start_from(self, initial):
-        keys = ("dual", "responses", "average", "average_responses", "scalars", "streams")
-        state = require_state(initial, self.problem.n, keys)
-        self.n_iter = initial.n_iter
-        if state is not None:
-            self.beta, self.c = state["dual"], state["responses"]
-            self.base, self.average_c = state["average"], state["average_responses"]
-            self.squared_norm, self.average_weight, volume = state["scalars"].tolist()
-            if self.tuned:
-                self.volume = volume
-            seed, *positions = (int(x) for x in state["streams"])
-            self.streams = open_streams(seed, positions)
-            return
-        dual = np.maximum(0.0, self.problem.y * initial.coef)
-        heights = self.problem.y * self.rows.matvec(self.problem.y * dual)
-        norm = np.sqrt(max(0.0, dual @ heights))
-        if norm > 0:
-            self.beta, self.c, self.squared_norm = dual / norm, heights / norm, 1.0
-            if self.tuned:
-                self._retune()
