@@ -56,7 +56,8 @@ class FitResult:
     message : str
         Of a run that diverged: the parameter to change.
     returned : Solution or None
-        The model f = 0, where it has a smaller objective than `solution`; None where `solution` is the model.
+        The model f = 0, or that for a smaller C, where it has a smaller objective than `solution`; None where
+        `solution` is the model.
     rounding : float
         Share of `gap` that is due to rounding.
     error_of_scores : float

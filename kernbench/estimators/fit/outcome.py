@@ -60,11 +60,17 @@ def warn_unless_converged(model, results, plural="problems", advice=None):
     name = f"{type(model).__name__}(solver={getattr(model, 'solver_', model.solver)!r})"
     of_problems = "" if len(results) == 1 else f" in {len(short)} of {len(results)} {plural}"
     more = advice() if advice else ""
+    if any(result.returned is not None and np.any(result.returned.coef) for result in short):
+        more = f"The solution for a smaller C has a smaller objective and is returned. {more}".rstrip()
     scales = "Features on very different scales also slow it down: try sklearn.preprocessing.StandardScaler."
     warn(
         f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(filter(None, (*sentences, more, scales)))}",
         ConvergenceWarning,
     )
+
+
+def _is_zero(solution):
+    return solution is not None and not np.any(solution.coef)
 
 
 def warn_of_rounding(model, results):
@@ -73,7 +79,7 @@ def warn_of_rounding(model, results):
         type(model).__name__,
         f"scale the columns (sklearn.preprocessing.StandardScaler), or {_weaker(model)}",
     )
-    if any(result.returned is not None and np.any(result.solution.coef) for result in results):
+    if any(_is_zero(result.returned) and np.any(result.solution.coef) for result in results):
         warn(
             f"{name}(solver={model.solver!r}) found no function with a smaller objective than f = 0, which is returned "
             f"with the best intercept: {remedy}, or raise max_iter.",

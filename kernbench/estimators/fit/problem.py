@@ -71,6 +71,8 @@ class Task:
     n_jobs : int or None
     counts_products : bool
         Whether models have ``n_inner_products_``.
+    may_lower_strength : bool
+        Whether the solutions for smaller strengths are candidates where a run ends far from the optimum.
     callbacks : sequence of callable
         Called before those of the user, with the same snapshot.
     """
@@ -81,6 +83,7 @@ class Task:
     shares_data = True
     n_jobs = None
     counts_products = False
+    may_lower_strength = False
     callbacks = ()
     last: Continuation
     key = ()

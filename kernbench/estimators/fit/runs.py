@@ -18,6 +18,7 @@ from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
 from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.problem import snapshot_of
+from kernbench.estimators.fit.smaller_strength import better_of_smaller, may_be_far
 from kernbench.kernels.threads import n_openmp_threads, openmp_threads, single_threaded_blas
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -176,7 +177,10 @@ class Runs:
             return result
         with within_floats(self.model, task):
             examined, tol = problem.examined(data, solver, strength), self.model.tol
-            return certified(examined, result, tol, stops_by_gap=task.entry.stops_by_gap)
+            result = certified(examined, result, tol, stops_by_gap=task.entry.stops_by_gap)
+            if task.may_lower_strength and may_be_far(self.model, result):
+                result = better_of_smaller(problem, data, strength, examined, result, tol)
+        return result
 
     def _name_of_run(self, problem, strength):
         """Return what distinguishes a run from the others of the task; empty if it is the only one."""

@@ -53,6 +53,7 @@ class KernelTask(Task):
     def __init__(self, model, X, y, sample_weight):
         self.model, self.entry = model, check_kernel_svc(model)
         self.n_jobs = model.n_jobs
+        self.may_lower_strength = self.entry.name == "smo"
         X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight, kernel=model.kernel)
         self.given, self.codes, self.weights = X, codes, weights
         model.shape_fit_ = X.shape

@@ -1,0 +1,51 @@
+"""Polynomial kernels of columns far from the origin, whose values differ by little compared to their size."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from kernbench import KernelSVC
+from kernbench.estimators.fit import runs, smaller_strength
+
+
+def far_rows(seed, n=300):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 10))
+    return X + 1000.0, X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=n) > 0
+
+
+@pytest.fixture
+def few_iterations(monkeypatch):
+    monkeypatch.setattr(runs, "iteration_limit", lambda *arguments: 500_000)
+
+
+def objective_of(model, X, y):
+    """Return the objective of the model at its C, from its public attributes."""
+    scores = model.decision_function(X)
+    norm = model.dual_coef_[0] @ (scores[model.support_] - model.intercept_[0])
+    return 0.5 * norm / (model.C * len(y)) + np.maximum(0.0, 1.0 - np.where(y, 1, -1) * scores).mean()
+
+
+def test_the_solution_for_a_smaller_C_is_returned_where_it_is_better(few_iterations, monkeypatch, global_random_seed):
+    X, y = far_rows(global_random_seed)
+    with pytest.warns(ConvergenceWarning, match=r"smaller C .* is returned.*StandardScaler"):
+        model = KernelSVC("poly", gamma=0.1).fit(X, y)
+    assert not model.converged_ and model.score(X, y) > 0.7
+    assert objective_of(model, X, y) == pytest.approx(model.objective_, abs=model.duality_gap_)
+    assert 0.0 < model.duality_gap_ <= 1.1 * model.objective_
+    assert np.abs(model.dual_coef_).max() <= model.C
+    monkeypatch.setattr(smaller_strength, "HOPELESS", np.inf)
+    with pytest.warns(ConvergenceWarning):
+        last = KernelSVC("poly", gamma=0.1).fit(X, y)
+    assert model.objective_ < 0.9 * last.objective_
+    assert model.n_kernel_evaluations_ >= last.n_kernel_evaluations_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("limit", [{"max_iter": 200_000}, {"max_seconds": 0.2}])
+def test_limits_of_the_user_hold(limit, monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("more iterations than the user allows")
+
+    monkeypatch.setattr(runs, "better_of_smaller", refuse)
+    KernelSVC("poly", gamma=0.1, **limit).fit(*far_rows(0))
