@@ -4,13 +4,16 @@ z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i
 (f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
 """
 
+import math
 from functools import cached_property
 
 import numpy as np
 
 from kernbench.losses.duality import balanced, dual_bound
+from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import ResidualLoss, example_loss
 from kernbench.problems.intercept import best_constant, best_intercept
+from kernbench.problems.water_level import SAME_MASS
 from kernbench.validation.numbers import check_number
 
 
@@ -100,6 +103,15 @@ class MarginProblem:
     @cached_property
     def at_zero(self):
         """The risk of f = 0 with the best intercept, and that intercept."""
+        if self.loss is Hinge and self.fit_intercept:
+            # The intercept is the label of the heavier class, whose losses are 0, and those of the other one are 2.
+            negative, positive = (float(self.weights[side].sum()) for side in (self.y < 0.0, self.y > 0.0))
+            b = (
+                0.0
+                if abs(positive - negative) <= 2.0 * SAME_MASS * positive
+                else math.copysign(1.0, positive - negative)
+            )
+            return (positive + negative if b == 0.0 else 2.0 * min(positive, negative)) / self.n, b
         zeros = np.zeros(self.n)
         b = self.best_intercept(zeros)
         return float(self.loss_sum(zeros, b) / self.n), b

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
+from kernbench.kernels.base import Kernel
 from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.certify import allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
@@ -60,6 +61,8 @@ class Examined:
     @cached_property
     def largest(self):
         """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite."""
+        if type(self.kernel).diagonal is Kernel.diagonal:
+            return 1.0
         diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
         return float(np.max(diagonal))
 
@@ -68,10 +71,12 @@ class Examined:
         """Bounds on the error of a kernel value, relative to the largest, in this precision and in float64."""
         kernel = self.kernel
         if kernel.routine == "precomputed":
-            return np.array([np.finfo(self.dtype).eps if self.dtype == "float32" else 0.0, 0.0])
+            return (float(np.finfo(self.dtype).eps) if self.dtype == "float32" else 0.0), 0.0
         has_terms = kernel.norm_factor is not None and hasattr(self.rows, "row_terms")
         terms = self.rows.row_terms() if has_terms else None
-        return np.array([error_of_values(kernel, dtype, self.X, terms) for dtype in (self.dtype, "float64")])
+        in_float64 = error_of_values(kernel, "float64", self.X, terms)
+        own = in_float64 if self.dtype == "float64" else error_of_values(kernel, self.dtype, self.X, terms)
+        return own, in_float64
 
     def is_indefinite(self, solution, objective, gap):
         """Whether the kernel shows negative curvature."""

@@ -173,14 +173,16 @@ class PairProblem:
         if "nu" in (model.solver_options or {}):
             return None
         rows.release()  # a run that was stopped may have left rows out
-        problem = MarginProblem(
-            rows,
-            self.pair.y,
-            alpha=1.0 / (C * rows.n_rows),
-            weights=self.pair.of_rows(task.weights),
-            fit_intercept=model.fit_intercept,
-            loss=model.loss,
-        )
+        problem, alpha = getattr(solver, "problem", None), 1.0 / (C * rows.n_rows)
+        if not isinstance(problem, MarginProblem) or problem.alpha != alpha:  # made and checked from the same arguments
+            problem = MarginProblem(
+                rows,
+                self.pair.y,
+                alpha=alpha,
+                weights=self.pair.of_rows(task.weights),
+                fit_intercept=model.fit_intercept,
+                loss=model.loss,
+            )
         own_dual = task.entry.name in OWN_DUAL
         dtype = np.dtype(rows.dtype).name
         X = task.X_of(self.pair)

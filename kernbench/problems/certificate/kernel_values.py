@@ -32,7 +32,8 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     eps = EPS[np.dtype(dtype)]
     if kernel.components:
         return 4.0 * eps + sum(error_of_values(component, dtype, X) for component in kernel.components)
-    storage = storage_of(kernel, X)
+    # Zeros are counted, which takes longer than all else with few rows, only where the storage matters.
+    storage = storage_of(kernel, X) if sparse.issparse(X) or kernel.coordinatewise else "dense"
     n_entries = most_stored(X) if storage == "csr" else X.shape[1]
     sums = n_entries + 8.0
     if isinstance(kernel, Polynomial):
@@ -45,7 +46,9 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     square = float(terms.max()) / kernel.norm_factor
     if isinstance(kernel, Matern):
         return _of_matern(eps, n_entries, square)
-    limit = largest_square(storage, dtype)
+    if square <= largest_square("dense", dtype):
+        return _of_distances(eps, n_entries, square)
+    limit = largest_square(storage_of(kernel, X), dtype)
     if square <= limit:
         return _of_distances(eps, n_entries, square)
     # Blocks of rows without those afar still take inner products. Of differences in the exponent, squared, see below.

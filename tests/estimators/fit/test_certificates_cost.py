@@ -1,0 +1,48 @@
+"""What a certificate computes: nothing twice, and nothing that the solver has computed."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from kernbench import KernelSVC
+from kernbench.estimators.fit import certificate
+from kernbench.kernels import Gaussian
+from kernbench.kernels.rows import KernelRows
+from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.margin_problem import MarginProblem
+
+
+def count_calls(monkeypatch, owner, name):
+    calls, inner = [], getattr(owner, name)
+
+    def counted(*arguments, **settings):
+        calls.append(arguments)
+        return inner(*arguments, **settings)
+
+    monkeypatch.setattr(owner, name, counted)
+    return calls
+
+
+@pytest.mark.parametrize("dtype, n_bounds", [("float64", 1), ("float32", 2)])
+def test_problem_and_bound_are_made_once(monkeypatch, dtype, n_bounds):
+    X, y = make_classification(200, 10, n_informative=5, flip_y=0.1, random_state=0)
+    made = count_calls(monkeypatch, MarginProblem, "__init__")
+    bounds = count_calls(monkeypatch, certificate, "error_of_values")
+    model = KernelSVC(max_iter=10**6, dtype=dtype).fit(X, y)  # a limit sends it to the driver
+    assert model.converged_ and len(made) == 1 and len(bounds) == n_bounds
+
+
+@pytest.mark.parametrize("equal_classes", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_risk_at_zero_is_that_of_the_best_intercept(weighted, equal_classes, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    y = np.repeat([-1.0, 1.0], 20 if equal_classes else [13, 27])
+    weights = 10.0 ** rng.uniform(-3, 3, 40) * (rng.random(40) < 0.8) if weighted else None
+    if weighted:
+        weights[[0, -1]] = 1.0
+    problem = MarginProblem(KernelRows(rng.normal(size=(40, 2)), Gaussian()), y, alpha=1.0, weights=weights)
+    risk, intercept = MarginRisk(problem).at_zero()
+    b = problem.best_intercept(np.zeros(40))
+    assert intercept == pytest.approx(b)
+    assert risk == pytest.approx(problem.loss_sum(np.zeros(40), b) / 40, rel=1e-14)
+    assert all(risk <= problem.loss_sum(np.zeros(40), other) / 40 * (1 + 1e-12) for other in np.linspace(-2, 2, 41))
