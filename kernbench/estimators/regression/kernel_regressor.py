@@ -74,7 +74,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         columns, so that f is 0 at their origin, as in ``sklearn.kernel_ridge.KernelRidge``. False leaves y and columns
         as they are.
     cache_size : float, default=500
-        Memory for kernel rows in megabytes (2²⁰ bytes); the kernel matrix of at most 1,536 rows is kept whatever it
+        Memory for kernel rows in megabytes (2²⁰ bytes); the kernel matrix of at most 2,500 rows is kept whatever it
         is.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values; sums are float64. ``"auto"`` is float64 for ``newton`` and for at most 2,000 rows,

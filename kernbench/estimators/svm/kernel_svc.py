@@ -91,7 +91,7 @@ class KernelSVC(ExpansionClassifier):
         Callbacks and traces are not charged.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes), > 0, of each of ``n_jobs`` threads; the kernel matrix of at
-        most 1,536 rows is kept whatever it is. It hardly changes the time of ``smo`` (experiment ``cache``).
+        most 2,500 rows is kept whatever it is. It hardly changes the time of ``smo`` (experiment ``cache``).
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times.
