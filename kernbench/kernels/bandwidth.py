@@ -106,8 +106,9 @@ def scale(X):
     else:
         mean = X.sum(dtype=np.float64) / n_entries
         height = max(1, CHUNK_VALUES // max(1, X.shape[1]))
-        chunks = (X[start : start + height] for start in range(0, X.shape[0], height))
-        squares = sum(np.square(chunk - mean, dtype=np.float64).sum() for chunk in chunks)
+        squares = 0.0
+        for start in range(0, X.shape[0], height):
+            squares += np.square(X[start : start + height] - mean, dtype=np.float64).sum()
     return float(n_entries / (X.shape[1] * squares)) if is_spread(squares / n_entries, mean) else 1.0
 
 

@@ -19,7 +19,6 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.curvature import shows_negative_curvature
-from kernbench.problems.certificate.extended import DOUBLE
 from kernbench.problems.certificate.kernel_values import error_of_values
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the problems
@@ -124,12 +123,12 @@ def _are_few(small):
 
 
 def _is_certified(small, problems):
-    """Whether rounding is small for all problems, and their objectives are at most those of f = 0; adds it to the gaps.
+    """Whether rounding is small for all problems, and their objectives are at most those of f = 0; add it to the gaps.
 
     A bound as in `problems.certificate.rounding`, in the norms of the whole: if it does not suffice, the driver's runs
     follow, with their certificates.
     """
-    task, kernel, rows = small.task, small.kernel, problems.kernel
+    kernel, rows = small.kernel, problems.kernel
     if not kernel.is_semi_definite and shows_negative_curvature(
         kernel, small.X, np.abs(problems.dual_coef).sum(axis=0), balanced=small.balanced
     ):
@@ -138,15 +137,7 @@ def _is_certified(small, problems):
     terms = rows.row_terms() if has_terms else None
     given = not rows.single and is_precomputed(kernel)
     unit = 0.0 if given else error_of_values(kernel, rows.dtype, small.X, terms)
-    error = problems.sensitivity * (unit + DOUBLE * problems.n_terms) + small.folding(problems)
-    gap, size = problems.gap + error, task.model.tol * np.abs(problems.objective)
-    within = np.minimum(size - gap, problems.at_zero - problems.objective)
-    if not rows.single:
-        within = np.minimum(within, SMALL * size - error)
-    if not within.min() >= 0.0:
-        return False
-    problems.gap[:] = gap
-    return True
+    return problems.is_certified(unit, small.folding(problems), 1.0 if rows.single else SMALL)
 
 
 def _set_outcome(model, problems, n_computed):

@@ -54,7 +54,7 @@ class _SmallPairs:
         task, model = self.task, self.task.model
         # With more than two classes the earlier one of a pair is positive in the layout of scikit-learn.
         sign = 1.0 if len(model.classes_) == 2 else -1.0
-        columns = np.flatnonzero(pairs.dual_coef.any(axis=0))
+        columns = np.flatnonzero(pairs.dual_coef if len(pairs.dual_coef) == 1 else pairs.dual_coef.any(axis=0))
         support = columns if self.used is None else self.used[columns]
         order = np.argsort(task.codes[support], kind="stable")
         set_support(model, task.given, task.codes, support[order])

@@ -128,6 +128,34 @@ cdef class SmallProblems:
             self.n_done += 1
         return True
 
+    def is_certified(self, double unit, double extra, double share):
+        """Whether the gaps are at most `tol` times the objectives with rounding, of which each may have a share, and no
+        objective is above that of f = 0; if so, rounding is added to the gaps.
+
+        Parameters
+        ----------
+        unit : float
+            Error of a kernel value, relative to the largest.
+        extra : float
+            Error of objectives for other reasons.
+        share : float
+            Of the tolerance, that rounding may take.
+        """
+        cdef:
+            double[::1] gap = self.gap, objective = self.objective, at_zero = self.at_zero
+            double[::1] sensitivity = self.sensitivity
+            long long[::1] n_terms = self.n_terms
+            double error, allowed
+            Py_ssize_t k
+        for k in range(gap.shape[0]):
+            error = sensitivity[k] * (unit + DBL_EPSILON * n_terms[k]) + extra
+            allowed = self.tol * fabs(objective[k])
+            if not (gap[k] + error <= allowed and error <= share * allowed and objective[k] <= at_zero[k]):
+                return False
+        for k in range(gap.shape[0]):
+            gap[k] += sensitivity[k] * (unit + DBL_EPSILON * n_terms[k]) + extra
+        return True
+
     cdef Py_ssize_t _solve(self, Py_ssize_t size, double goal, Py_ssize_t limit) except -2 nogil:
         """Do steps to `goal`, in small problems as many again for further digits; return their number, -1 if `goal`
         is not reached."""
