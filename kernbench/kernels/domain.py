@@ -55,6 +55,8 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     if bound < limit:
         return
     remedy = "scale the features, for example with sklearn.preprocessing.StandardScaler"
+    if hasattr(kernel, "scale"):
+        remedy += ", or lower gamma"
     if dtype == "float32":
         remedy += f", or {wider}"
     raise ValueError(f"X holds values up to {largest:.3g}, too large for this kernel in {dtype}: {remedy}")

@@ -54,7 +54,8 @@ cdef class PairwiseProblem(Risk):
         self._pair_up()
 
     def _pair_up(self):
-        self.mask = self.centred_by = self.positive.view(np.uint8)
+        self.mask = self.positive.view(np.uint8)
+        self.centred_by = self.mask
         self.at_zero = log(2.0) if self.code == KB_LOG_LOSS else 1.0    # every pair is one margin short
         self.pairs = self._new_pairs()
 
