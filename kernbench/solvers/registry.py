@@ -126,7 +126,7 @@ SOLVERS = [
     SolverEntry(
         name="pegasos",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._pegasos:Pegasos",
+        method="kernbench.solvers.linear.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -135,7 +135,7 @@ SOLVERS = [
     SolverEntry(
         name="simba",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._simba:SIMBA",
+        method="kernbench.solvers.linear.simba:SIMBA",
         paper="Hazan, Koren, Srebro, NIPS 2011",
         complexity="one row, one column and O(n + d) work per step; O(log n / eps^2) steps",
         stopping="certified duality gap / objective",
@@ -145,7 +145,7 @@ SOLVERS = [
     SolverEntry(
         name="sbmd",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._sbmd:SBMD",
+        method="kernbench.solvers.linear.sbmd:SBMD",
         paper="Dang and Lan, SIAM J. Optim. 2015",
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
         stopping="certified duality gap / objective",
@@ -154,7 +154,7 @@ SOLVERS = [
     SolverEntry(
         name="rbcd",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._rbcd:RBCD",
+        method="kernbench.solvers.linear.rbcd:RBCD",
         paper="Nesterov, SIAM J. Optim. 2012",
         complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
         stopping="certified duality gap / objective",
@@ -396,7 +396,7 @@ SOLVERS = [
     SolverEntry(
         name="pegasos",
         problem="linear-regression",
-        compiled="kernbench.solvers.linear._pegasos:Pegasos",
+        method="kernbench.solvers.linear.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
         stopping="certified duality gap / objective",
@@ -405,7 +405,7 @@ SOLVERS = [
     SolverEntry(
         name="sbmd",
         problem="linear-regression",
-        compiled="kernbench.solvers.linear._sbmd:SBMD",
+        method="kernbench.solvers.linear.sbmd:SBMD",
         paper="Dang and Lan, SIAM J. Optim. 2015",
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
         stopping="certified duality gap / objective",
@@ -414,7 +414,7 @@ SOLVERS = [
     SolverEntry(
         name="rbcd",
         problem="linear-regression",
-        compiled="kernbench.solvers.linear._rbcd:RBCD",
+        method="kernbench.solvers.linear.rbcd:RBCD",
         paper="Nesterov, SIAM J. Optim. 2012",
         complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
         stopping="certified duality gap / objective",
