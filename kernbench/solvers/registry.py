@@ -324,7 +324,7 @@ SOLVERS = [
     SolverEntry(
         name="doubly-sgd",
         problem="doubly-stochastic",
-        compiled="kernbench.solvers.streaming.doubly_sgd:DoublySGD",
+        method="kernbench.solvers.streaming.doubly_sgd:DoublySGD",
         paper="Dai, Xie, He, Liang, Raj, Balcan, Song, NIPS 2014",
         complexity="t m features of each of B rows in step t, m of all n rows from the second pass on; O(1/eps) steps",
         stopping="nothing: it ends with the stream, or by a limit",

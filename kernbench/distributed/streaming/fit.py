@@ -164,5 +164,5 @@ STREAM_TASKS = {
 
 
 def _make_solver(model, entry, source, kernel, settings):
-    entry = replace(entry, compiled="kernbench.distributed.streaming.doubly_sgd:BlockDoublySGD")
+    entry = replace(entry, method="kernbench.distributed.streaming.doubly_sgd:BlockDoublySGD")
     return make_solver(model, entry, source, kernel, settings)

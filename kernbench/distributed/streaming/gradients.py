@@ -9,10 +9,9 @@ from kernbench.distributed.streaming.fixed_point import largest_of, rounded_sum
 from kernbench.estimators.doubly_stochastic.model import as_dtype
 from kernbench.features.blocks import FeatureBlocks
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import OutputLoss
+from kernbench.solvers.streaming._doubly_sgd import batch_sums
 from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
-from kernbench.solvers.streaming.doubly_sgd import lower_covariance
 
 
 @dataclass
@@ -161,14 +160,13 @@ class Gradients(Actor):
             w = np.full(len(rows), weight)
         y = None if stratum.y is None else stratum.y[rows]
         outputs = features.multiply(X, setup.seed, np.arange(len(self.A)), self.A)
-        losses, G = values_and_slopes(setup.loss, outputs, y if setup.code is None else setup.code(y))
-        losses = losses.sum() if w is None else w @ losses
-        G = G if w is None else w[:, None] * G
+        losses, slopes, gradient, covariance = batch_sums(
+            features, setup.seed, k, X, y if setup.code is None else setup.code(y), w, outputs, setup.loss,
+            1.0 if setup.precondition else None,
+        )  # fmt: skip
+        if covariance is not None:
+            covariance = covariance[self.lower]
         of_operator = ()
         if self.operator is not None:
             of_operator = self.operator.sums(X, w, k, setup.precondition)
-        if not setup.precondition:
-            return losses, G.sum(), features.transposed(X, setup.seed, k, G), None, *of_operator
-        Z = features.features(X, setup.seed, k).astype(np.float64, copy=False)
-        covariance = lower_covariance(Z, w, 1.0)
-        return losses, G.sum(), Z.T @ G, covariance[self.lower], *of_operator
+        return losses, slopes, gradient, covariance, *of_operator

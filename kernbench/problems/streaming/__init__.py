@@ -4,7 +4,6 @@
 * :mod:`~kernbench.problems.streaming.shuffled` -- random orders that are never written down;
 * :mod:`~kernbench.problems.streaming.samples`, :mod:`~kernbench.problems.streaming.window` -- growing samples: rows of
   a kernel matrix, a window on a stream;
-* :mod:`~kernbench.problems.streaming.doubly_stochastic` -- what both twins of that method share;
 * :mod:`~kernbench.problems.streaming.step_sizes`, :mod:`~kernbench.problems.streaming.averages` -- step sizes and
   averages of stochastic gradient methods.
 """

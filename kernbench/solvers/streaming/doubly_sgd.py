@@ -1,15 +1,23 @@
-"""Doubly stochastic gradients on compiled features and losses: twin of kernbench.reference.streaming.doubly_sgd."""
+"""Doubly stochastic functional gradients: random examples, and random features that are drawn once and forgotten.
+
+Dai, Xie, He, Liang, Raj, Balcan, Song, *Scalable Kernel Methods via Doubly Stochastic Gradients*, NIPS 2014. A kernel
+is a mean over frequencies, k(x, z) = E_w[phi_w(x) phi_w(z)], and so is the functional gradient of a loss:
+
+    l'(f(x), y) k(x, .) = E_w[ l'(f(x), y) phi_w(x) phi_w(.) ].
+
+Step t draws a batch of B examples and block t - 1 of m features, Z of shape (B, m), and does
+
+    G = dl/du (f(X), y),        A_{t-1} = -(gamma_t / B) Z^T G,        A_i <- (1 - gamma_t alpha) A_i for i < t - 1,
+
+where f(x) = sum_i z_i(x) A_i. Block i is a function of the seed and i, so the coefficients A are the model.
+"""
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import dsyrk
 
-from kernbench.features.blocks import FeatureBlocks
-from kernbench.losses._output import values_and_slopes
 from kernbench.losses.output import Novelty
-from kernbench.problems.streaming.doubly_stochastic import DoublyStochasticState
-from kernbench.solvers.base import Solution
 from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
+from kernbench.solvers.streaming.state import DoublyStochasticState
 
 GROWTH = 1.25  # of the room for coefficients
 
@@ -60,13 +68,17 @@ class DoublySGD(DoublyStochasticState):
     random_state : None, int, RandomState or Generator
         Gives the seed of the features; an int is the seed.
     initial : Solution, optional
-        Where to start. With the state of a run, and its seed, that run goes on.
+        Where to start. With the state of a run, and its seed, that run is continued.
+    core : {"compiled", "reference"}, default="compiled"
     """
+
+    compiled_core = "kernbench.solvers.streaming._doubly_sgd"
 
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 cache_size=100, operator=False, random_state=None, initial=None):  # fmt: skip
+                 cache_size=100, operator=False, random_state=None, initial=None, core="compiled"):  # fmt: skip
+        super().__init__(core)
         self._outputs = None  # f of all rows of the arrays
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
@@ -80,19 +92,12 @@ class DoublySGD(DoublyStochasticState):
         self._keeps_outputs = n_rows > 0 and 8 * n_rows * self.n_outputs <= room // 2
         if self._keeps_outputs:
             room -= 8 * n_rows * self.n_outputs
-        features = {"form": form, "draws": draws}
-        self._blocks = FeatureBlocks(kernel, self.block_size, batches.n_features, **features, cache_bytes=room)
+        space = kernel, self.block_size, batches.n_features, form, draws
+        self.features = self.core.feature_blocks(*space, cache_bytes=room)
         if operator:
-            second = FeatureBlocks(kernel, self.block_size, batches.n_features, **features, second_stream=True)
             coef = None if initial is None else initial.state.get("operator")
-            self._operator = CovarianceOperator(self._blocks, second, self.seed, coef)
-
-    def solution(self):
-        """Return coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state.
-
-        The intercept of a novelty detector is minus its level tau.
-        """
-        return Solution(*self._solution())
+            second = self.core.feature_blocks(*space, second_stream=True)
+            self.operator = CovarianceOperator(self.features, second, self.seed, coef, self.core)
 
     def _step(self, batch, gamma):
         B, k = len(batch), self._next_block()
@@ -107,37 +112,32 @@ class DoublySGD(DoublyStochasticState):
         self._update(shrink, k, -gamma * direction)
         if isinstance(self.loss, Novelty):  # the slopes are minus the share of rows below the level
             self.loss.parameter += gamma * (self.alpha + slopes / B)
-        if self._operator is not None:
+        if self.operator is not None:
             self._step_operator(batch, k, gamma)
-            self.n_feature_values += B * (len(self._operator.coef) + self.block_size)
+            self.n_feature_values += B * (len(self.operator.coef) + self.block_size)
         self.n_iter += 1
 
     def _sums(self, batch, k):
         """Return the sums of the losses and of their slopes, the mean gradient with regard to block k, and, with a
         preconditioner, the mean of z z^T over the rows (its lower half)."""
-        B, w, covariance = len(batch), batch.weights, None
-        losses, G = values_and_slopes(self.loss, self._outputs_of(batch), batch.y)
-        losses = losses.sum() if w is None else w @ losses
-        G = G if w is None else w[:, None] * G
-        if self.precondition:
-            Z = self._blocks.features(batch.X, self.seed, k).astype(np.float64, copy=False)
-            direction = Z.T @ G / B
-            covariance = lower_covariance(Z, w, 1.0 / B)
-        else:
-            direction = self._blocks.transposed(batch.X, self.seed, k, G) / B
-        return losses, G.sum(), direction, covariance
+        B, f = len(batch), self._outputs_of(batch)
+        losses, slopes, direction, covariance = self.core.batch_sums(
+            self.features, self.seed, k, batch.X, batch.y, batch.weights, f, self.loss,
+            1.0 / B if self.precondition else None,
+        )  # fmt: skip
+        return losses, slopes, direction / B, covariance
 
     def _step_operator(self, batch, k, gamma):
         sums = self._operator_sums(batch, k)
-        return self._operator.take(*sums, len(batch), k, gamma, self.alpha, self._ridge())
+        return self.operator.take(*sums, len(batch), k, gamma, self.alpha, self._ridge())
 
     def _operator_sums(self, batch, k):
-        return self._operator.sums(batch.X, batch.weights, k, self.precondition)
+        return self.operator.sums(batch.X, batch.weights, k, self.precondition)
 
     @property
     def operator_coef(self):
         """The coefficients of the operator, None without one."""
-        return None if self._operator is None else self._operator.coef
+        return None if self.operator is None else self.operator.coef
 
     def _update(self, shrink, k, change):
         """Multiply all blocks by `shrink`, and add a change to block k, perhaps a new one."""
@@ -149,7 +149,7 @@ class DoublySGD(DoublyStochasticState):
             self._append(change)
         if self._outputs is not None:
             self._outputs *= shrink
-            self._blocks.multiply(self.batches.X, self.seed, [k], change[None], self._outputs)
+            self.features.multiply(self.batches.X, self.seed, [k], change[None], self._outputs)
             self.n_feature_values += self.batches.X.shape[0] * self.block_size
 
     def _outputs_of(self, batch):
@@ -161,7 +161,7 @@ class DoublySGD(DoublyStochasticState):
     def outputs(self, X):
         """Return f of rows for the last iterate, shape (n, n_outputs); the features are counted."""
         self.n_feature_values += X.shape[0] * self.block_size * len(self.A)
-        return self._blocks.multiply(X, self.seed, np.arange(len(self.A)), self.A)
+        return self.features.multiply(X, self.seed, np.arange(len(self.A)), self.A)
 
     def _preconditioned(self, covariance, direction, k):
         """(Z^T Z / B + (damping + R alpha) I)^{-1} times the gradient, which on a second visit has a part of alpha."""
@@ -192,17 +192,11 @@ class DoublySGD(DoublyStochasticState):
 
     def _more_state(self):
         state = {} if self._outputs is None else {"outputs": self._outputs.copy()}
-        if self._operator is not None:
-            state["operator"] = self._operator.coef.copy()
+        if self.operator is not None:
+            state["operator"] = self.operator.coef.copy()
         return state
 
     def _resume(self, initial):
         super()._resume(initial)
         if "outputs" in initial.state:
             self._outputs = np.array(initial.state["outputs"])
-
-
-def lower_covariance(Z, weights, factor):
-    """Return `factor` times Z^T W Z, the lower half."""
-    weighted = Z if weights is None else np.sqrt(weights)[:, None] * Z
-    return dsyrk(factor, weighted.T, lower=1)

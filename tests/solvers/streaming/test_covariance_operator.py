@@ -23,7 +23,7 @@ def test_four_steps_to_monte_carlo_error():
         solver._step_at = lambda t: steps[t - 1]
         for t in range(4):
             solver.advance(1)
-            found[seed, t] = solver._operator.explained(x)[0]
+            found[seed, t] = solver.operator.explained(x)[0]
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     assert np.all(np.abs(found.mean(axis=0) - expected) < 4 * error)
     # Coefficients shrunk before they are used would give .649219 for the second of them.
@@ -44,7 +44,7 @@ def test_steps_over_all_rows_end_in_the_closed_form():
     Z, other = (np.hstack([s.features(X, solver.seed, b) for b in range(R)]) for s in (first, second))
     D = np.kron(np.eye(R), np.ones((m, m))) * (Z.T @ other)
     expected = D @ np.linalg.inv(40 * R * alpha * np.eye(R * m) + other.T @ other)
-    np.testing.assert_allclose(solver._operator.coef, expected, atol=1e-8)
+    np.testing.assert_allclose(solver.operator.coef, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("draws", ["iid", "orthogonal", "qmc", "fastfood"])

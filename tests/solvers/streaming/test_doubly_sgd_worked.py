@@ -11,7 +11,7 @@ Y = np.array([1.0, -1.0, 0.5])
 
 
 class TableOfFeatures:
-    """What FeatureBlocks is to the compiled solver: one feature a block, the rows being columns of the table."""
+    """What FeatureBlocks is to the method: one feature a block, the rows being columns of the table."""
 
     def features(self, X, seed, block):
         return TABLE[block, X[:, 0].astype(int)][:, None]
@@ -32,10 +32,7 @@ def of_the_table(twin, alpha, theta, **options):
         X, Y, twin, alpha=alpha, schedule="inverse", step_size=theta, loss="squared_error", batch_size=1,
         block_size=1, form="phase", shuffle=False, **options,
     )  # fmt: skip
-    if twin == "reference":
-        solver._features = lambda X, block: TABLE[block, X[:, 0].astype(int)][:, None]
-    else:
-        solver._blocks = TableOfFeatures()
+    solver.features = TableOfFeatures()
     return solver
 
 
@@ -124,7 +121,7 @@ def test_the_first_step_is_unbiased(twin):
             loss="squared_error", alpha=0.1, step_size=1.0, schedule="published", average="last",
         )  # fmt: skip
         solver.advance(1)
-        Z = solver._features(z, 0) if twin == "reference" else solver._blocks.features(z, seed, 0)
+        Z = solver.features.features(z, seed, 0)
         found.append((Z @ solver.A[0]).item())
     expected = 2.0 * kernel(X, z).item() / (1 + 1e-4)
     assert abs(np.mean(found) - expected) < 5 * np.std(found) / np.sqrt(n_seeds)

@@ -1,24 +1,23 @@
-"""What both twins of the doubly stochastic gradient method share: settings, losses of the batches so far, state."""
+"""Settings and state of doubly stochastic gradients: checks, losses of the batches so far, what resuming needs."""
 
 import numpy as np
 
 from kernbench._random import as_generator
-from kernbench.losses.output import OUTPUT_LOSSES, Novelty, Softmax, output_loss
+from kernbench.losses.output import Novelty, Softmax, output_loss
+from kernbench.losses.table import losses_of
 from kernbench.problems.streaming.averages import Averages
 from kernbench.problems.streaming.step_sizes import StepSizes
+from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 from kernbench.validation.numbers import check_flag, check_number, is_integer
 
-LOSSES = tuple(OUTPUT_LOSSES)
 MAX_SEED = 2**64 - 1
 MEGABYTE, BYTES_OF_OPERATOR = 2**20, 20  # the latter for each entry
 EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, is not going to come back
 
 
-class DoublyStochasticState:
-    """Settings and state of the method, without its arithmetic.
-
-    A twin adds ``_step(batch, gamma)`` and ``solution()``. Parameters are those of
-    `kernbench.solvers.streaming.doubly_sgd.DoublySGD`.
+class DoublyStochasticState(Method):
+    """Settings and state of the method, without its step: `kernbench.solvers.streaming.doubly_sgd.DoublySGD` adds this.
 
     Attributes
     ----------
@@ -26,11 +25,7 @@ class DoublyStochasticState:
         The coefficients of the last iterate.
     """
 
-    losses = LOSSES
-    granularity = 1
-    first_check = 1
-    converged = False
-    n_kernel_evaluations = 0
+    losses = losses_of("output")
 
     def _configure(self, batches, *, alpha, loss, n_outputs, block_size, schedule, step_size, t0, precondition,
                    damping, average, average_from, max_blocks, delta, epsilon, quantile, cache_size, operator,
@@ -51,7 +46,7 @@ class DoublyStochasticState:
         self.precondition, self.damping = (bool(precondition), float(check_number("damping", damping, at_least=0)))
         self._room_bytes = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
         check_flag("operator", operator)
-        self._operator = None
+        self.operator = None
         if operator:
             self._check_room_for_operator(loss)
         self._step_at = StepSizes(schedule, step_size, self.alpha, t0)
@@ -60,7 +55,6 @@ class DoublyStochasticState:
         self.seed = _seed_of(random_state)
         self.A = np.zeros((0, self.block_size, self.n_outputs))
         self.n_iter = self.n_feature_values = 0
-        self.finished = False
         self._loss_sum = self._n_seen = 0.0  # of the pass under way
         self._first_loss = np.nan
         self._pending, self._place = None, 0  # a batch whose step is not done, and its place
@@ -138,9 +132,6 @@ class DoublyStochasticState:
         """Return False: the method has no certificate, and ends with its stream or by a limit."""
         return False
 
-    def gap(self):
-        return None
-
     def objective(self):
         """Return the mean loss of the batches of this pass, each before it was learned from, plus alpha/2 ||f||^2.
 
@@ -156,8 +147,8 @@ class DoublyStochasticState:
         value = self._loss_sum / self._n_seen + 0.5 * self.alpha * len(self.A) * np.vdot(self.A, self.A)
         return float(value - self.alpha * self.loss.parameter * isinstance(self.loss, Novelty))
 
-    def _solution(self):
-        """The fields of a `Solution`.
+    def solution(self):
+        """Return the model and the state of the run.
 
         Coefficients of shape (n_blocks, block_size, n_outputs), averaged if asked for, and the state. The intercept of
         a novelty detector is minus its level tau.
@@ -177,7 +168,7 @@ class DoublyStochasticState:
             state["iterate"] = self.A.copy()
         if tau:
             state["level"] = np.array([self.loss.parameter])
-        return coef, -float(average[0]) if tau else 0.0, self.n_iter, state
+        return Solution(coef, -float(average[0]) if tau else 0.0, self.n_iter, state)
 
     def _iterate(self):
         """The coefficients as a vector, after the level tau where there is one."""
