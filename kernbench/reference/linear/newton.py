@@ -27,7 +27,9 @@ exact, too (Keerthi and DeCoste 2005).
 
 A loss with a kink takes dozens of widths, each with its Hessians. In that time coordinate ascent reaches the optimum of
 many problems whose rows are nearly orthogonal or whose columns have like scales: where a Hessian costs far more than a
-pass over the data, it is tried first, and given up as soon as its gap shrinks too slowly.
+pass over the data, it is tried first, and given up as soon as its gap shrinks too slowly. With
+a smooth loss it is tried once, where columns are too many for a factor and conjugate gradients have taken a thousand
+passes, as they do on nearly separable rows.
 
 With `free_last` the last column holds ones and its coefficient has no penalty: an intercept. It is kept at the minimum
 for the other coefficients, at which the dual variables are feasible: sum_i w_i y_i a_i = 0.
@@ -44,8 +46,10 @@ from kernbench.problems.linear.newton import (
     CHEAP,
     FIRST,
     LARGEST,
+    LATE_PASSES,
     SAMPLE,
     ascends_in,
+    ascends_late,
     cost_of_factor,
     cost_of_row,
     first_width,
@@ -190,6 +194,7 @@ class Newton:
         risk = EnvelopeRisk(problem.loss, problem.y, problem.targets, shares, self._widest)
         self._set_up(risk, design, problem.alpha, free_last, np.random.default_rng(self._seed))
         self._most_passes = 0 if free_last or self._widest == 0.0 else most_passes(design)
+        self._late = not free_last and self._widest == 0.0
         self._coordinate_ascent = partial(
             SDCA, design, y, alpha=alpha, weights=weights, loss=loss, random_state=self._seed
         )
@@ -209,7 +214,7 @@ class Newton:
             self._exact = len(rows) == n
         self._coef, self._scores = np.zeros(d), np.zeros(n)
         self._best, self._best_value, self._bound = np.zeros(d), np.inf, 0.0
-        self._stuck, self._work, self._begun, self._warm = 0, 0.0, False, False
+        self._stuck, self._work, self._begun, self._warm, self._late = 0, 0.0, False, False, False
         self.n_iter, self._of_ascent, self.converged = 0, 0, False
 
     @property
@@ -228,6 +233,10 @@ class Newton:
                 self._begin()
                 if self.converged:
                     break
+            if self._late and ascends_late(self._work, len(self._coef), self._design):
+                self._ascend_late()
+                if self.converged:
+                    break
             self._iterate()
             self.n_iter += 1
             done += 1
@@ -242,7 +251,7 @@ class Newton:
 
     def _begin(self):
         """Start from what was given, else from coordinate ascent, from the solution for a sample, or from 0."""
-        if not self._warm and self._most_passes and self._ascend():
+        if not self._warm and self._most_passes and self._ascend(self._most_passes):
             self._warm = True
         if not self._warm and len(self._sample) < self._design.n_samples:
             coarse = object.__new__(Newton)
@@ -259,14 +268,21 @@ class Newton:
         self.converged = self.converged and bool(self._coef.any() or self._best_value <= self._bound)
         self._begun = True
 
-    def _ascend(self):
+    def _ascend_late(self):
+        """Try coordinate ascent once, where conjugate gradients take too long, and continue from its optimum."""
+        self._work = -np.inf
+        if self._ascend(LATE_PASSES):
+            self._scores = self._design.scores(self._coef)
+            self._evaluate()
+
+    def _ascend(self, most_passes):
         """Try to reach the optimum by coordinate ascent; return whether it did."""
         ascent = self._coordinate_ascent(tol=self.tol if self.n_iter >= self.min_iter else min(self.tol, STILL))
-        is_done = ascends_in(ascent, self.problem.n, self._most_passes)
+        is_done = ascends_in(ascent, self.problem.n, most_passes)
         self._of_ascent = ascent.n_inner_products
         if not is_done:
             return False
-        self._coef, self._bound = ascent.solution().coef, ascent.objective() - ascent.gap()
+        self._coef, self._bound = ascent.solution().coef, max(self._bound, ascent.objective() - ascent.gap())
         self.n_iter += 1
         self.min_iter = min(self.min_iter, self.n_iter)  # it is as close as any number of steps could make it
         return True

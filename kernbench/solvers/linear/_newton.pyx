@@ -15,7 +15,8 @@ import numpy as np
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import seed_of
 from kernbench.problems.linear.newton import (
-    CHEAP, FIRST, LARGEST, SAMPLE, ascends_in, cost_of_factor, cost_of_row, first_width, hessian_rows, most_passes,
+    CHEAP, FIRST, LARGEST, LATE_PASSES, SAMPLE, ascends_in, ascends_late, cost_of_factor, cost_of_row, first_width,
+    hessian_rows, most_passes,
 )
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
@@ -75,6 +76,7 @@ cdef class Newton:
     cdef Preconditioner factor
     cdef object sample
     cdef bint free_last, warm, begun, exact
+    cdef bint late                    # whether coordinate ascent may be tried between two steps
     cdef double alpha, widest, value, smooth_value, square, excess, bound, best_value
     cdef double row_cost, factor_cost # of a row of the Hessian, and of its factorisation, in multiplications
     cdef double cheap, first          # costs up to which it is factorised in each step, and for the first time
@@ -104,6 +106,7 @@ cdef class Newton:
         self.widest = first_width(self.problem)
         self._set_up(EnvelopeRisk(self.problem), free_last, np.random.default_rng(self.seed))
         self.most_passes = 0 if free_last or self.widest == 0.0 else most_passes(design)
+        self.late = not free_last and self.widest == 0.0
         self.coordinate_ascent = partial(SDCA, design, y, alpha=alpha, weights=weights, loss=loss,
                                          random_state=self.seed)
         if initial is not None:
@@ -148,6 +151,10 @@ cdef class Newton:
                 self._begin()
                 if self.converged:
                     break
+            if self.late and ascends_late(self.work, self.design.n_coef, self.design):
+                self._ascend_late()
+                if self.converged:
+                    break
             with nogil:
                 self._iterate()
             self.n_iter += 1
@@ -164,7 +171,7 @@ cdef class Newton:
     def _begin(self):
         """Start from what was given, else from coordinate ascent, from the solution for a sample, or from 0."""
         cdef Newton coarse
-        if not self.warm and self.most_passes and self._ascend():
+        if not self.warm and self.most_passes and self._ascend(self.most_passes):
             self.warm = True
         if not self.warm and len(self.sample) < self.risk.n:
             coarse = Newton.__new__(Newton)
@@ -182,14 +189,22 @@ cdef class Newton:
         self.converged = self.converged and (np.any(self.coef) or self.best_value <= self.bound)
         self.begun = True
 
-    def _ascend(self):
+    def _ascend_late(self):
+        """Try coordinate ascent once, where conjugate gradients take too long, and continue from its optimum."""
+        self.work = -INFINITY
+        if self._ascend(LATE_PASSES):
+            self.design.score(&self.coef[0], &self.scores[0])
+            with nogil:
+                self._evaluate()
+
+    def _ascend(self, most_passes):
         """Try to reach the optimum by coordinate ascent; return whether it did."""
         ascent = self.coordinate_ascent(tol=self.tol if self.n_iter >= self.min_iter else min(self.tol, STILL))
-        is_done = ascends_in(ascent, self.risk.n, self.most_passes)
+        is_done = ascends_in(ascent, self.risk.n, most_passes)
         self.of_ascent = ascent.n_inner_products
         if not is_done:
             return False
-        self.coef, self.bound = ascent.solution().coef, ascent.objective() - ascent.gap()
+        self.coef, self.bound = ascent.solution().coef, max(self.bound, ascent.objective() - ascent.gap())
         self.n_iter += 1
         self.min_iter = min(self.min_iter, self.n_iter)    # it is as close as any number of steps could make it
         return True
