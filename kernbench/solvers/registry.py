@@ -95,7 +95,7 @@ SOLVERS = [
     SolverEntry(
         name="wolfe",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.conjugate._wolfe:Wolfe",
+        method="kernbench.solvers.kernel.conjugate.wolfe:Wolfe",
         paper="Wolfe, A method of conjugate subgradients, Math. Prog. Study 3, 1975",
         complexity="one kernel row per example that ever crosses the margin; O(n) work per crossing",
         stopping="length of the direction, or certified gap / objective",

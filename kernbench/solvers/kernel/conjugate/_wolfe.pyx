@@ -1,14 +1,14 @@
-"""Wolfe's method of conjugate subgradients on all rows: reference/kernel/wolfe.py, made fast.
+"""Iterations of Wolfe's method: the core of `wolfe`.
 
 K(y w a), the main term of the subgradient, changes by the rows of the examples that crossed the margin, which come from
 the cache of kernel rows. Everything else follows by recurrences, so an iteration in the kernel's geometry takes O(n)
 work and a row for each crossing. The geometry of coefficients needs a product with the whole matrix.
 
 The first subgradient needs all rows, which may take seconds: such sums are split into batches of rows, between which
-Ctrl-C and `stop_at` may interrupt the iteration; the next call of `advance` resumes it.
+Ctrl-C and a deadline may interrupt the iteration; the next call resumes it.
 """
 
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport sqrt
 from libc.string cimport memset
 
 from kernbench.kernels._rows cimport KernelRows
@@ -22,144 +22,43 @@ from time import perf_counter
 
 import numpy as np
 
-from kernbench.losses.margin import margin_loss
-from kernbench.problems.margin_problem import MarginProblem, require_state
-from kernbench.solvers.base import Solution
-from kernbench.problems.kernel.conjugate import RECOMPUTED, certified_gap, check_wolfe, smallest_norm
+from kernbench.problems.kernel.conjugate import smallest_norm
 
-cdef long long RECOMPUTED_EVERY = RECOMPUTED
 cdef enum:
     BATCH = 256         # rows fetched together
 
 
-cdef class Wolfe:
-    """Conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
+cdef class Work:
+    """Responses, and the bundle of subgradients; parameters are those of the reference."""
 
-    The direction is minus the shortest vector in the convex hull of the last direction (with its sign changed) and the
-    newest subgradients; when it is short, the method restarts from the subgradient, and ends if that is short too.
-
-    Parameters
-    ----------
-    rows : KernelRows
-    y : array-like of shape (n,)
-        -1 and +1.
-    alpha : float
-    weights : array-like of shape (n,), optional
-    fit_intercept : bool, default=True
-        b is the exact minimiser at every point of a search.
-    loss : {"hinge"}, default="hinge"
-    random_state : None, int, RandomState or Generator
-        Not used: the method has no randomness.
-    initial : Solution, optional
-        Continue from a solution of this method, or from other coefficients. Only the direction of a bundle is kept.
-    geometry : {"rkhs", "euclidean"}, default="rkhs"
-        Inner product of directions: that of the kernel's space, or that of coefficients, which needs a product with the
-        whole kernel matrix in each iteration.
-    line_search : {"exact", "bracket"}, default="exact"
-        The minimiser along the direction, or a point with enough decrease and a flat slope.
-    bundle_size : int, default=2
-        Vectors whose hull is searched: minus the last direction, and ``bundle_size - 1`` subgradients.
-    eps : float, default=1e-6
-        Length of the direction that ends the run.
-    c1, c2 : float, default=0.25, 0.4
-        Decrease and flatness that the bracket search requires.
-
-    References
-    ----------
-    P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable functions", Math. Prog. Study 3
-    (1975) 145-173.
-    """
-
-    cdef readonly long long n_iter, n_null
-    cdef readonly bint converged
-    cdef readonly object problem
     cdef KernelRows rows
     cdef HingeLine line
     cdef SimplexQP programme
     cdef Py_ssize_t n, capacity, n_held, oldest     # subgradients: capacity, number kept, place of the next one
-    cdef bint rkhs, exact, reset
-    cdef double eps, c1, c2
+    cdef bint rkhs
+    cdef double alpha
     cdef double[::1] y, weights, coef, direction, part, u, v, z, active, applied, norms, shares
     cdef double[::1] steps
     cdef Py_ssize_t[::1] wanted
-    cdef double deadline, last_gap, bound       # the gap at iteration `gap_at`; the best lower bound so far
-    cdef long long gap_at
-    cdef bint stale                             # responses are due to be recomputed
     cdef double[:, ::1] g, h, parts, gram       # of the bundle: subgradients, their products with K, active parts
 
-    losses = ("hinge",)
-    granularity = 1
-    first_check = 20
-
-    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
-                 initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4):
-        margin_loss(loss, offered=self.losses)
-        check_wolfe(alpha=alpha, geometry=geometry, line_search=line_search, bundle_size=bundle_size, eps=eps, c1=c1,
-                    c2=c2)
-        problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
+    def __init__(self, KernelRows rows, problem, rkhs, bundle_size, coef, direction, part):
         cdef Py_ssize_t n = problem.n, room = bundle_size - 1
-        self.problem, self.rows, self.n, self.capacity = problem, rows, n, room
-        self.rkhs, self.exact, self.reset = geometry == "rkhs", line_search == "exact", True
-        self.eps, self.c1, self.c2 = eps, c1, c2
-        self.deadline, self.gap_at = INFINITY, -1
-        self.y, self.weights = problem.y, problem.weights
+        self.rows, self.n, self.capacity, self.rkhs = rows, n, room, rkhs
+        self.alpha, self.y, self.weights = problem.alpha, problem.y, problem.weights
         self.line = HingeLine(problem.y, problem.weights, problem.alpha, 1.0, problem.fit_intercept)
         self.programme = SimplexQP(bundle_size)
-        self.coef, self.direction, self.part = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.coef, self.direction, self.part = coef, direction, part
         self.u, self.v, self.z = np.zeros(n), np.zeros(n), np.zeros(n)
         self.active, self.applied = np.zeros(n), np.zeros(n)
         self.norms, self.shares = np.zeros(room + 1), np.zeros(room + 1)
         self.g, self.h, self.parts = np.zeros((room, n)), np.zeros((room, n)), np.zeros((room, n))
         self.gram = np.zeros((room + 1, room + 1))
         self.steps, self.wanted = np.empty(BATCH), np.empty(BATCH, dtype=np.intp)
-        if initial is not None:
-            self._start_from(initial)
 
-    @property
-    def n_kernel_evaluations(self):
-        return self.rows.n_evaluations
-
-    @property
-    def n_inner_products(self):
-        return self.rows.n_evaluations
-
-    def advance(self, n_iter):
-        """Do `n_iter` iterations, or fewer if the stopping rule holds or time is up; return how many were done."""
-        for done in range(n_iter):
-            if self.converged or not self._iterate():
-                return done
-        return n_iter
-
-    def stop_at(self, time):
-        """Interrupt the current iteration from this value of `time.perf_counter` on; `advance` resumes it."""
-        self.deadline = time
-
-    cdef bint _iterate(self) except -1:
-        """Do one iteration; return False if it was interrupted."""
-        cdef:
-            double length, t, square
-            Py_ssize_t newest
-        if self.stale and not self._recompute() or not self._apply_active():
-            return False
-        self._add_subgradient()
-        self._shorten()
-        length = sqrt(max(self._inner(&self.direction[0], &self.direction[0], &self.v[0]), 0.0))
-        self.n_iter += 1
-        if length <= self.eps:
-            newest = (self.oldest + self.capacity - 1) % self.capacity
-            square = self._inner(&self.g[newest, 0], &self.g[newest, 0], &self.h[newest, 0])
-            self.converged = self.reset or sqrt(max(square, 0.0)) <= self.eps
-            self.reset = True
-            return True
-        self.reset = False
-        self._aim()
-        t = self.line.exact(-1.0) if self.exact else self.line.wolfe(length, self.c1, self.c2)
-        mix(1.0, &self.coef[0], t, &self.direction[0], self.n)
-        mix(1.0, &self.u[0], t, &self.v[0], self.n)
-        self.n_null += t == 0.0
-        if self.n_iter % RECOMPUTED_EVERY == 0:
-            self._recompute()
-        return True
+    def matvec(self, a):
+        """Return K @ a."""
+        return self.rows.matvec(a)
 
     cdef void _aim(self) noexcept:
         cdef const double *d = &self.direction[0]
@@ -169,7 +68,7 @@ cdef class Wolfe:
     cdef double _inner(self, const double *a, const double *b, const double *Kb) noexcept:
         return dot(a, Kb if self.rkhs else b, self.n)
 
-    cdef bint _apply_active(self) except -1:
+    cdef bint _apply_active(self, double deadline) except -1:
         """Update z = K(y w a) to the active part of the current point; return False if time ran out.
 
         z and `applied` are consistent after every batch of rows.
@@ -192,18 +91,18 @@ cdef class Wolfe:
                     self.applied[self.wanted[q]] = self.active[self.wanted[q]]
                 count = 0
                 answer_signals()
-                if i < self.n - 1 and perf_counter() > self.deadline:
+                if i < self.n - 1 and perf_counter() > deadline:
                     return False
         return True
 
-    cdef int _add_subgradient(self) except -1:
+    cdef int _append_subgradient(self, bint reset) except -1:
         """Add the current subgradient to the bundle, in place of the oldest one if it is full."""
         cdef:
             Py_ssize_t i, slot
-            double alpha = self.problem.alpha, scale = 1.0 / self.n
+            double alpha = self.alpha, scale = 1.0 / self.n
             double *g
             double *h
-        if self.reset:
+        if reset:
             self.n_held, self.oldest = 0, 0
         slot = self.oldest
         self.oldest = (slot + 1) % self.capacity
@@ -217,7 +116,7 @@ cdef class Wolfe:
             self.g[slot, :] = self.h[slot, :]
             memset(h, 0, self.n * sizeof(double))
             self._combine_all(g, h)
-        if self.reset:
+        if reset:
             for i in range(self.n):
                 self.direction[i], self.v[i], self.part[i] = -g[i], -h[i], self.active[i]
         return 0
@@ -266,7 +165,7 @@ cdef class Wolfe:
             add_rows_double(<double **> pointers, &self.steps[0], count, 0, self.n, out)
         return 0
 
-    def _combined(self, const double[::1] coef):
+    cdef _combined(self, const double[::1] coef, double deadline):
         """Return K coef from cached rows, skipping zeros; None if time ran out."""
         cdef Py_ssize_t i, count = 0, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
         cdef double[::1] out = np.zeros(self.n)
@@ -278,7 +177,7 @@ cdef class Wolfe:
                 self._add_batch(count, &out[0])
                 count = 0
                 answer_signals()
-                if i < self.n - 1 and perf_counter() > self.deadline:
+                if i < self.n - 1 and perf_counter() > deadline:
                     return None
         return out
 
@@ -298,58 +197,54 @@ cdef class Wolfe:
                 add_symmetric_double(<double **> pointers, first, count, self.n, coef, out)
         return 0
 
-    def _recompute(self):
-        """Recompute the responses, since recurrences accumulate rounding errors. False if time ran out; then it is
-        still due."""
-        self.stale = True
-        found = []
-        for coef in (self.coef, self.direction, self.problem.y * self.problem.weights * np.asarray(self.applied)):
-            responses = self._combined(coef)
-            if responses is None:
-                return False
-            found.append(responses)
-        self.u, self.v, self.z = found
-        self.stale = False
-        return True
 
-    # --- what it found -----------------------------------------------------------------------------------------------
+def recompute(Work work, double deadline):
+    """Recompute the responses, since recurrences accumulate rounding errors; return False if time ran out."""
+    found = []
+    for coef in (work.coef, work.direction, np.asarray(work.y) * np.asarray(work.weights) * np.asarray(work.applied)):
+        responses = work._combined(coef, deadline)
+        if responses is None:
+            return False
+        found.append(responses)
+    work.u, work.v, work.z = found
+    return True
 
-    def check(self, tol):
-        """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it."""
-        self.converged = self.gap() <= tol * max(self.objective(), np.finfo(float).tiny)
-        return self.converged
 
-    def objective(self):
-        """The current objective."""
-        self._aim()
-        self.line.look(0.0)
-        return self.line.value
+def add_subgradient(Work work, bint reset, double deadline):
+    """Add the subgradient ahead of the current point, or with `reset` begin anew with it; return False if time ran
+    out."""
+    if not work._apply_active(deadline):
+        return False
+    work._append_subgradient(reset)
+    return True
 
-    def gap(self):
-        """`objective` minus a lower bound on the optimum; this may cost two products with the kernel matrix."""
-        problem = self.problem
-        if self.gap_at != self.n_iter:
-            averaged = problem.y * problem.weights * np.asarray(self.part) / (problem.alpha * problem.n)
-            self.last_gap = certified_gap(self.rows.matvec, problem.y, problem.weights, problem.alpha,
-                                          problem.fit_intercept, self.objective(), [np.array(self.coef), averaged])
-            self.gap_at = self.n_iter
-            self.bound = max(self.bound, self.objective() - self.last_gap)
-        return self.last_gap
 
-    def known_gap(self):
-        """`objective` minus the best lower bound found by `gap` so far (0 before the first); needs no kernel values."""
-        return max(0.0, self.objective() - self.bound)
+def shorten(Work work):
+    """Set the direction to minus the shortest vector in the convex hull of the bundle; return its length."""
+    work._shorten()
+    return sqrt(max(work._inner(&work.direction[0], &work.direction[0], &work.v[0]), 0.0))
 
-    def solution(self):
-        """Coefficients and their best intercept."""
-        self.objective()  # sets the intercept
-        state = {"direction": np.array(self.direction), "part": np.array(self.part),
-                 "reset": np.array([float(self.reset)])}
-        return Solution(np.array(self.coef), self.line.intercept, self.n_iter, state)
 
-    def _start_from(self, initial):
-        state = require_state(initial, self.problem.n, ["direction", "part", "reset"])
-        self.n_iter, self.coef = initial.n_iter, np.array(initial.coef, dtype=np.float64)
-        if state is not None:
-            self.direction, self.part, self.reset = state["direction"], state["part"], bool(state["reset"].item())
-        self._recompute()
+def newest_length(Work work):
+    """Return the length of the newest subgradient."""
+    cdef Py_ssize_t newest = (work.oldest + work.capacity - 1) % work.capacity
+    return sqrt(max(work._inner(&work.g[newest, 0], &work.g[newest, 0], &work.h[newest, 0]), 0.0))
+
+
+def search(Work work, bint exact, double length, double c1, double c2):
+    """Return the step along the direction: the minimiser, or a point with enough decrease and a flat slope."""
+    work._aim()
+    return work.line.exact(-1.0) if exact else work.line.wolfe(length, c1, c2)
+
+
+def move(Work work, double t):
+    """Add t times the direction to f."""
+    mix(1.0, &work.coef[0], t, &work.direction[0], work.n)
+    mix(1.0, &work.u[0], t, &work.v[0], work.n)
+
+
+def value(Work work):
+    """Return the objective and the best intercept."""
+    work._aim()
+    work.line.look(0.0)
+    return work.line.value, work.line.intercept
