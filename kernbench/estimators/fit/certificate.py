@@ -60,7 +60,12 @@ class Examined:
 
     @cached_property
     def largest(self):
-        """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite."""
+        """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite.
+
+        For weights a bound on the norms of rows.
+        """
+        if self.kernel is None:
+            return _longest(self.X)
         if type(self.kernel).diagonal is Kernel.diagonal:
             return 1.0
         diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
@@ -94,7 +99,7 @@ class Examined:
         """Return the `Rounding` of the solver's objective and bound."""
         coef = solution.coef
         if self.kernel is None:
-            norm, longest = float(np.linalg.norm(coef)), _longest(self.X)
+            norm, longest = float(np.linalg.norm(coef)), self.largest
             n_terms = most_stored(self.X)
             return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=n_terms)
         unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
@@ -199,7 +204,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         known=known,
         make_space=examined.space,
         scores=lambda: examined.scores(solution),
-        largest=_largest(examined),
+        largest=examined.largest,
         measure=(lambda n_rows: examined.measure(solution, objective, n_updates, n_rows)) if can_measure else None,
         folding=examined.folding(solution),
     )
@@ -215,10 +220,6 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         rounding=found.rounding,
         error_of_scores=found.error_of_scores,
     )
-
-
-def _largest(examined):
-    return _longest(examined.X) if examined.kernel is None else examined.largest
 
 
 def _is_cheap(examined, solution):

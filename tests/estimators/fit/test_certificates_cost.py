@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from kernbench import KernelSVC
+from kernbench import KernelSVC, LinearSVC
 from kernbench.estimators.fit import certificate
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -30,6 +30,12 @@ def test_problem_and_bound_are_made_once(monkeypatch, dtype, n_bounds):
     bounds = count_calls(monkeypatch, certificate, "error_of_values")
     model = KernelSVC(max_iter=10**6, dtype=dtype).fit(X, y)  # a limit sends it to the driver
     assert model.converged_ and len(made) == 1 and len(bounds) == n_bounds
+
+
+def test_rows_of_a_linear_model_are_measured_once(monkeypatch):
+    X, y = make_classification(200, 10, n_informative=5, flip_y=0.1, random_state=0)
+    measured = count_calls(monkeypatch, certificate, "_longest")
+    assert LinearSVC().fit(X, y).converged_ and len(measured) == 1
 
 
 @pytest.mark.parametrize("equal_classes", [False, True])
