@@ -40,7 +40,7 @@ class TextSource:
                 lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))
                 starts = begin + np.concatenate([[0], np.cumsum(lengths)[:-1]])
                 starts = starts[[self._is_row(line) for line in lines]]
-                labels.append(self._survey(b"".join(lines)))
+                labels.append(self._scan(b"".join(lines)))
                 offsets.append(starts[(-self.n_rows) % STRIDE :: STRIDE])
                 self.n_rows += len(starts)
             offsets.append([file.tell()])
@@ -82,7 +82,7 @@ class SvmlightSource(TextSource):
         X, _ = self._parse(text, self.n_columns)
         return with_small_indices(X[skip : skip + stop - start])
 
-    def _survey(self, text):
+    def _scan(self, text):
         X, y = self._parse(text, None)
         self.n_columns, self.n_stored = max(self.n_columns, X.shape[1]), self.n_stored + X.nnz
         return y
@@ -118,7 +118,7 @@ class CsvSource(TextSource):
             features = [name for k, name in enumerate(self._layout.names) if k != self._layout.label]
             self.names = np.array(features, dtype=object)
 
-    def _survey(self, text):
+    def _scan(self, text):
         n_rows = sum(map(self._is_row, text.split(b"\n")))
         if n_rows == 0:
             return None

@@ -1,5 +1,5 @@
 """Problems of the solvers of ranges of ranks.
 
 * :mod:`~kernbench.problems.ranking.ranked_problem` -- targets, weights, loss and range, checked;
-* :mod:`~kernbench.problems.ranking.pools` -- batches without replacement, and ranges as fractions of the total weight.
+* :mod:`~kernbench.problems.ranking.sampling` -- what batches are drawn from, and default steps.
 """

@@ -1,4 +1,4 @@
-"""What the problems of a range of ranks are made of: targets, weights, loss and range, of all samples or of some."""
+"""Problems of a range of ranks: targets, weights, loss and range, of all samples or of a subset."""
 
 import numpy as np
 
@@ -12,28 +12,28 @@ from kernbench.problems.draws import stratified_sample
 
 
 def check_loss(loss, offered):
-    """Raise ValueError unless the solver, which minimises the losses `offered`, minimises this one."""
+    """Raise ValueError unless `loss` is one of those that the solver minimises, `offered`."""
     check_offered(loss, offered, losses_of("rank"))
 
 
 class RankedProblem:
-    """Base of what is ranked.
+    """Base class of the problems of a range of ranks.
 
     Attributes
     ----------
     name : str
-        Of the class of `RankedLoss` that computes it.
+        Name of the `RankedLoss` class that computes the risk.
     y : ndarray of shape (n,)
     n : int
     weights : ndarray of shape (n,), or None
     loss : str
     positive : ndarray of shape (n,), bool
     centred_by : ndarray of shape (n,), uint8, or None
-        The classes of the samples, where the loss is one of pairs.
+        1 for positives and 0 for negatives if the loss is one of pairs; else None.
     sides : ndarray of shape (n,)
-        By how much each score moves where the loss is moved along its argument.
+        Derivative of each score with respect to a shift of the argument of the losses.
     low, high : float
-        The masses between which the range lies.
+        Ends of the range, in cumulative weight.
     """
 
     def _hold(self, y, weights, loss, low, high):
@@ -41,7 +41,7 @@ class RankedProblem:
         self.n, self.positive = len(y), y > 0
 
     def take(self, indices):
-        """Return the problem of some samples, which stand for all of theirs class by class."""
+        """Return the problem of a sample of the rows; the range keeps its share of the weight."""
         part = object.__new__(type(self))
         whole, weights = self.mass(), None if self.weights is None else self.weights[indices]
         part._hold(self.y[indices], weights, self.loss, 0.0, 0.0)
@@ -50,11 +50,11 @@ class RankedProblem:
         return part
 
     def whole(self):
-        """Return the problem of all ranks, which is convex."""
+        """Return the convex problem of all ranks."""
         return self._first(self.mass())
 
     def below(self):
-        """Return the problem of the ranks before the range: its upper part is the lower part of this one, rescaled."""
+        """Return the problem of the ranks before the range: the convex function that this one subtracts, rescaled."""
         return self._first(self.low)
 
     def _first(self, mass):
@@ -66,12 +66,12 @@ class RankedProblem:
         return float(np.count_nonzero(members) if self.weights is None else self.weights[members].sum())
 
     def settings(self):
-        """Return, as numbers, what the value of given scores depends on besides data and weights."""
+        """Return as numbers all settings, other than data and weights, that the risk of given scores depends on."""
         return np.array([self.low, self.high, sum(self.loss.encode())], dtype=np.float64)
 
 
 class WindowProblem(RankedProblem):
-    """Pairs of a positive and one of the negatives within a range of false positive rates.
+    """Mean loss of the pairs of a positive and a negative within a range of false positive rates.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class WindowProblem(RankedProblem):
         return self._mass_of(~self.positive)
 
     def make(self, losses):
-        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        """Return the `RankedLoss` of this problem; `losses` is the module of one twin."""
         return losses.WindowPairs(self.y, self._rates(), loss=self.loss, sample_weight=self.weights)
 
     def _rates(self):
@@ -115,7 +115,7 @@ class WindowProblem(RankedProblem):
         return self.low / mass, min(self.high / mass, 1.0)
 
     def sample(self, rng, size):
-        """Return the indices of about `size` samples, half of them positive where there are enough."""
+        """Return the indices of about `size` samples, half of them positive if there are enough."""
         if size >= self.n:
             return np.arange(self.n)
         return stratified_sample(rng, self.positive, self.weights, size)
@@ -138,12 +138,12 @@ class StructuralProblem(WindowProblem):
         self._take_over(y, weights, HINGE, low, high)
 
     def make(self, losses):
-        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        """Return the `RankedLoss` of this problem; `losses` is the module of one twin."""
         return losses.StructuralBound(self.y, self._rates(), sample_weight=self.weights)
 
 
 class RangeProblem(RankedProblem):
-    """One list of losses, of which those within a range of ranks count.
+    """Mean of the losses within a range of ranks of one list.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class RangeProblem(RankedProblem):
     weights : array-like of shape (n,), optional
     loss : str
     ranked_range : (float, float), optional
-        Masses; the whole list by default.
+        In cumulative weight; the whole list by default.
     """
 
     name, centred_by = "RankedRange", None
@@ -172,7 +172,7 @@ class RangeProblem(RankedProblem):
         return self._mass_of(np.ones(self.n, dtype=bool))
 
     def make(self, losses):
-        """Return the `RankedLoss`; `losses` has the classes of one twin."""
+        """Return the `RankedLoss` of this problem; `losses` is the module of one twin."""
         return losses.RankedRange(self.y, (self.low, self.high), loss=self.loss, sample_weight=self.weights)
 
     def sample(self, rng, size):

@@ -133,12 +133,12 @@ def reference(entry, problem, model, loss, y, weights, targets):
             name, loss, y, problem.weights, getattr(model, "fit_intercept", False) and name == "KernelSVC"
         )
     best = zero
-    rivals = [other for other in ENTRIES if other.problem == entry.problem and loss in other.losses]
-    rivals = [other for other in rivals if other.name in ("smo", "bundle", "newton", "sdca") and other is not entry]
+    peers = [other for other in ENTRIES if other.problem == entry.problem and loss in other.losses]
+    peers = [other for other in peers if other.name in ("smo", "bundle", "newton", "sdca") and other is not entry]
     if name == "KernelRegressor":  # whose intercept `smo` alone finds
-        rivals = [other for other in rivals if other.name != "smo"]
-    for rival in rivals[:2]:
-        other = model_of(rival, problem, loss)
+        peers = [other for other in peers if other.name != "smo"]
+    for peer in peers[:2]:
+        other = model_of(peer, problem, loss)
         if name == "KernelSVC":
             other.set_params(fit_intercept=model.fit_intercept)
         try:

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from kernbench._lazy import load
 from kernbench.datasets import real
 from kernbench.experiments import get
-from kernbench.experiments.papers.dsg import data, evaluation, rivals
+from kernbench.experiments.papers.dsg import data, evaluation, peers
 from kernbench.experiments.papers.dsg.runs import gp as gp_runs
 from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
 from kernbench.experiments.papers.dsg.runs import stream as stream_runs
@@ -128,10 +128,10 @@ def test_the_closed_form_is_that_of_scikit_learn():
 
 @pytest.mark.parametrize("features", ["random", "nystroem"])
 def test_ridge_on_features_is_that_of_scikit_learn(features, monkeypatch):
-    monkeypatch.setattr(rivals, "ROWS_AT_ONCE", 70)  # several blocks
+    monkeypatch.setattr(peers, "ROWS_AT_ONCE", 70)  # several blocks
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 3)), rng.standard_normal(200)
-    model = rivals.FixedFeaturesRidge(0.3, 1e-2, features, 20, random_state=0).fit(X, y)
+    model = peers.FixedFeaturesRidge(0.3, 1e-2, features, 20, random_state=0).fit(X, y)
     Z = model.map_.transform(X)
     oracle = Ridge(alpha=1e-2 * 200, fit_intercept=False).fit(Z, y)
     np.testing.assert_allclose(model.predict(X), oracle.predict(Z), rtol=1e-5, atol=1e-6)

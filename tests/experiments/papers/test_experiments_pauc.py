@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import Dataset
-from kernbench.experiments.papers.pauc import mu, rivals, sorr, splits, train
+from kernbench.experiments.papers.pauc import mu, peers, sorr, splits, train
 from kernbench.experiments.papers.pauc.test import PAPER_SCALE
 
 RUNS = [
@@ -49,7 +49,7 @@ def test_every_repeat_of_the_paper_scale_has_its_own_data():
 
 def test_balanced_batches_pass_over_the_negatives_with_as_many_positives():
     y = np.repeat([1, -1], [3, 23])
-    batches = list(rivals._balanced_batches(y, 5, np.random.default_rng(0)))
+    batches = list(peers._balanced_batches(y, 5, np.random.default_rng(0)))
     assert [len(batch) for batch in batches] == [10] * 4
     assert all((y[batch[:5]] == 1).all() for batch in batches)
     negatives = np.concatenate([batch[5:] for batch in batches])

@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 from kernbench.pairs import WindowPairs
-from kernbench.problems.ranking.pools import PairPools
 from kernbench.problems.ranking.ranked_problem import WindowProblem
+from kernbench.problems.ranking.sampling import PairSampling
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.reference.ranking.stochastic.batches import PairBatches, draw
 from kernbench.solvers import driver
@@ -63,15 +63,15 @@ def test_the_mean_over_all_batches_is_the_subgradient(loss, thresholds):
     weights = rng.integers(0, 4, size=11).astype(float)
     weights[[0, 5]] = 2.0
     problem = WindowProblem(y, weights, loss, (0.1, 0.6))
-    batches = PairBatches(PairPools(as_reference_design(X), problem, 1, 1), thresholds)
+    batches = PairBatches(PairSampling(as_reference_design(X), problem, 1, 1), thresholds)
     v, share = rng.normal(size=3), 0.6
     lam = rng.normal(size=1) if thresholds == "exact" else rng.uniform(0, 1, size=batches.n_thresholds)
-    pools = batches.pools
+    sampling = batches.sampling
     G, Gl = np.zeros(3), np.zeros(len(lam))
-    for i, j in product(range(pools.positives.size), range(pools.negatives.size)):
+    for i, j in product(range(sampling.positives.size), range(sampling.negatives.size)):
         g, gl, touched = batches.subgradients((np.array([i]), np.array([j])), v, lam, share)
-        G += g / (pools.positives.size * pools.negatives.size)
-        Gl[touched] += gl / pools.negatives.size / (pools.positives.size if len(lam) == 1 else 1)
+        G += g / (sampling.positives.size * sampling.negatives.size)
+        Gl[touched] += gl / sampling.negatives.size / (sampling.positives.size if len(lam) == 1 else 1)
 
     # By copies, and by differences of g = sum_i (share lambda_i + mean_j (l_ij - lambda_i)_+) over the positives' mean.
     a, b = np.repeat(X[:4] @ v, weights[:4].astype(int)), np.repeat(X[4:] @ v, weights[4:].astype(int))

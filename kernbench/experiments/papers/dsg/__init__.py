@@ -13,7 +13,7 @@ Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly S
 
     parts.py        methods and metrics they share
     data.py         loaders: prepared and generated data
-    rivals.py       linear SVMs on a fixed number of features, as one estimator
+    peers.py        linear SVMs on a fixed number of features, as one estimator
     runs/           how the cells of an experiment are measured; stream.py those of ``dsg-multiclass``, on endless data
     evaluation.py   errors of classifiers
 """

@@ -17,7 +17,7 @@ from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.dsg.parts import CLASSIFIER, HERE, PAPER
 
 KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
-FIXED = f"{HERE}.rivals:FixedFeaturesSVC"
+FIXED = f"{HERE}.peers:FixedFeaturesSVC"
 EXACT = {"fit_intercept": False, "tol": 1e-9}
 ON_FEATURES = {"rows_per_feature": 8}
 

@@ -30,7 +30,7 @@ METHODS = (
         measure=f"{HERE}.runs.stream:measure",
     ),
     Method(
-        "sampler-sgd", "RBFSampler + SGD, equal time", f"{HERE}.rivals:SampledSGD",
+        "sampler-sgd", "RBFSampler + SGD, equal time", f"{HERE}.peers:SampledSGD",
         seed_param="random_state", depends_on="doubly", budget_fraction=1.0,
     ),
     Method("svc", "SVC", "sklearn.svm:SVC", {"C": 10.0, "cache_size": 2000}),

@@ -18,9 +18,9 @@ from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGR
 from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR, doubly, gamma_of
 
 KERNEL = "kernbench.estimators.regression.kernel_regressor:KernelRegressor"
-FIXED = f"{HERE}.rivals:FixedFeaturesRegressor"
+FIXED = f"{HERE}.peers:FixedFeaturesRegressor"
 EQUAL_TIME = {"traced": True, "seed_param": "random_state", "depends_on": "doubly-last", "budget_fraction": 1.0}
-RIDGE = f"{HERE}.rivals:FixedFeaturesRidge"
+RIDGE = f"{HERE}.peers:FixedFeaturesRidge"
 PLAIN = {"precondition": False, "schedule": "bounded", "step_size": 10.0, "batch_size": 1024, "block_size": 1024}
 MEDIAN = 5.11  # of the distances between uniform points of [-5, 5]²
 
@@ -51,7 +51,7 @@ METHODS = (
         measure=f"{HERE}.runs.ridge:measure_rate",
     ),
 )  # fmt: skip
-RIVALS = ("norma", "k-sdca", "r-sdca", "n-sdca", "r-pegasos", "n-pegasos")
+PEERS = ("norma", "k-sdca", "r-sdca", "n-sdca", "r-pegasos", "n-pegasos")
 COMPARED = tuple(method.name for method in METHODS if method.name != "rate")
 FOLLOWED = ("doubly", "doubly-last", "doubly-average")
 
@@ -109,8 +109,8 @@ EXPERIMENT = Experiment(
             "The preconditioned one comes within 3·10⁻⁴ of the function.", "doubly", "mse", 3e-4, datasets=("ridge-2d",)
         ),
         *(
-            Claim(f"In equal time Algorithm 1 comes at least as close as {rival}.", "doubly-last", rival, "mse", 0.0)
-            for rival in RIVALS
+            Claim(f"In equal time Algorithm 1 comes at least as close as {peer}.", "doubly-last", peer, "mse", 0.0)
+            for peer in PEERS
         ),
         Claim(
             "Algorithm 1 comes at least as close as ridge regression on 256 random features.",

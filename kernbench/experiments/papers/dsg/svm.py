@@ -21,7 +21,7 @@ from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
 from kernbench.experiments.papers.dsg.parts import CLASSIFIER_METRICS, EVALUATE, HERE, PAPER, doubly, gamma_of
 
 KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
-FIXED = f"{HERE}.rivals:FixedFeaturesSVC"
+FIXED = f"{HERE}.peers:FixedFeaturesSVC"
 EXACT = {"fit_intercept": False, "tol": 1e-9}
 PLAIN = {"precondition": False, "schedule": "bounded"}
 
@@ -57,12 +57,12 @@ def _in_equal_time(method):
 
 
 METHODS = (*DOUBLY, *map(_in_one_pass, PASS), *map(_in_equal_time, PASS), ZERO_CLASSIFIER)
-RIVALS = tuple(method.name for method in PASS)
-TIMED = tuple(f"{name}-timed" for name in RIVALS)
-ONE_PASS = (*(method.name for method in DOUBLY), *RIVALS, "zero")
+PEERS = tuple(method.name for method in PASS)
+TIMED = tuple(f"{name}-timed" for name in PEERS)
+ONE_PASS = (*(method.name for method in DOUBLY), *PEERS, "zero")
 EQUAL_TIME = ("doubly", *TIMED)
 # The others visit all rows for each.
-ON_FEATURES = tuple(name for name in (*RIVALS, *TIMED) if name.startswith(("r-", "n-")))
+ON_FEATURES = tuple(name for name in (*PEERS, *TIMED) if name.startswith(("r-", "n-")))
 
 
 def _without(*names):
@@ -94,7 +94,7 @@ QUICK = Scale(
             2000,
             stands_for="adult",
             note="STAND-IN, generated: 2,000 rows with as many columns and as many zeros as Adult.",
-            methods=("doubly", "doubly-64", *RIVALS, "norma-timed", "r-sdca-timed", "zero"),
+            methods=("doubly", "doubly-64", *PEERS, "norma-timed", "r-sdca-timed", "zero"),
             repeat_argument="seed",
         ),
         Setting(
@@ -166,13 +166,13 @@ def _claims():
     )
     for method, bound, dataset, text in reached:
         yield Bound(text, method, "test_error", bound, datasets=(dataset,))
-    for rival in ("r-pegasos", "r-sdca"):
-        yield Claim(f"One pass errs no more than {rival} with 256 features.", "doubly", rival, "test_error", 0.0)
-    for rival in ("norma-timed", "k-sdca-timed", "r-sdca-timed", "n-sdca-timed"):
+    for peer in ("r-pegasos", "r-sdca"):
+        yield Claim(f"One pass errs no more than {peer} with 256 features.", "doubly", peer, "test_error", 0.0)
+    for peer in ("norma-timed", "k-sdca-timed", "r-sdca-timed", "n-sdca-timed"):
         yield Claim(
-            f"In equal time it errs no more than {rival.removesuffix('-timed')} (0.2 points).",
+            f"In equal time it errs no more than {peer.removesuffix('-timed')} (0.2 points).",
             "doubly",
-            rival,
+            peer,
             "test_error",
             0.002,
         )

@@ -53,13 +53,13 @@ METHODS = (
     method("dca-exact-hinge", "exact DCA, hinge (ours)", solver="dca-exact", loss="hinge"),
     Method("auc-margin", "AUC margin", "kernbench:AUCMarginClassifier", seed_param="random_state"),
     replace(ZERO_CLASSIFIER, params={"search": None}),
-    Method("boosted-trees", "HistGradientBoosting (not linear)", f"{HERE}.rivals:BoostedTrees", {"search": None},
+    Method("boosted-trees", "HistGradientBoosting (not linear)", f"{HERE}.peers:BoostedTrees", {"search": None},
            seed_param="random_state"),
-    Method("lightgbm", "LightGBM (not linear)", f"{HERE}.rivals:LightGBM", {"search": None},
+    Method("lightgbm", "LightGBM (not linear)", f"{HERE}.peers:LightGBM", {"search": None},
            seed_param="random_state", requires="lightgbm", package="lightgbm"),
-    Method("libauc-sopa", "LibAUC, SOPA on [0, 0.5]", f"{HERE}.rivals:LibAUCPartial", {"mode": "SOPA"},
+    Method("libauc-sopa", "LibAUC, SOPA on [0, 0.5]", f"{HERE}.peers:LibAUCPartial", {"mode": "SOPA"},
            seed_param="random_state", requires="libauc", package="libauc"),
-    Method("libauc-sopas", "LibAUC, SOPAs", f"{HERE}.rivals:LibAUCPartial", {"mode": "SOPAs"},
+    Method("libauc-sopas", "LibAUC, SOPAs", f"{HERE}.peers:LibAUCPartial", {"mode": "SOPAs"},
            seed_param="random_state", requires="libauc", package="libauc"),
 )  # fmt: skip
 LINEAR = tuple(m.name for m in METHODS if m.name not in ("boosted-trees", "lightgbm"))

@@ -104,25 +104,25 @@ EXPERIMENT = Experiment(
     claims=(
         *(
             Claim(
-                f"SBP's test error is no higher than that of {rival.label} at equal kernel evaluations, on the "
+                f"SBP's test error is no higher than that of {peer.label} at equal kernel evaluations, on the "
                 "average over the curve.",
                 "sbp",
-                rival.name,
+                peer.name,
                 "curve_error",
                 0.0,
             )
-            for rival in (PEGASOS, SDCA)
+            for peer in (PEGASOS, SDCA)
         ),
         *(
             Claim(
-                f"After n² kernel evaluations SBP's test error is no higher than that of {rival.label}{words}.",
+                f"After n² kernel evaluations SBP's test error is no higher than that of {peer.label}{words}.",
                 "sbp",
-                rival.name,
+                peer.name,
                 "epoch_error",
                 margin,
                 datasets=datasets,
             )
-            for rival, margin, words, datasets in (
+            for peer, margin, words, datasets in (
                 (PEGASOS, 0.0, "", None),
                 (SDCA, 0.0, "", None),
                 (PERCEPTRON, 0.005, " by more than half a point", ADULTS),

@@ -6,7 +6,7 @@ losses that count and N the length of the list, `share` is l/N; u are weights di
 
 import numpy as np
 
-from kernbench.problems.ranking.pools import THRESHOLDS
+from kernbench.problems.ranking.sampling import THRESHOLDS
 from kernbench.validation.numbers import check_name
 
 CLEARANCE = 1e-9  # relative difference of values that are not equal but for rounding
@@ -27,27 +27,27 @@ class PairBatches:
 
     Parameters
     ----------
-    pools : PairPools
+    sampling : PairSampling
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold tau of the scores b_j, instead of one of the losses each,
         lambda_i = l(a_i - tau).
     """
 
-    def __init__(self, pools, thresholds="exact"):
-        self.pools, self.design, self.size, self.loss = pools, pools.design, pools.batch, pools.loss
+    def __init__(self, sampling, thresholds="exact"):
+        self.sampling, self.design, self.size, self.loss = sampling, sampling.design, sampling.batch, sampling.loss
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        self.n_thresholds = 1 if self.one_threshold else self.pools.positives.size
+        self.n_thresholds = 1 if self.one_threshold else self.sampling.positives.size
 
     def draw(self, u):
-        """Return the places in their pools of I positives and J negatives."""
-        first, second = self.pools.positives, self.pools.negatives
+        """Return the places in their populations of I positives and J negatives."""
+        first, second = self.sampling.positives, self.sampling.negatives
         return draw(u[: first.batch], first.size), draw(u[first.batch :], second.size)
 
     def scores(self, batch, v):
         """Return rows, scores and weights of the positives and of the negatives of a batch."""
-        for pool, places in zip((self.pools.positives, self.pools.negatives), batch):
-            X = self.design.rows(pool.rows[places])
-            yield X, X @ v, pool.weights[places]
+        for population, places in zip((self.sampling.positives, self.sampling.negatives), batch):
+            X = self.design.rows(population.rows[places])
+            yield X, X @ v, population.weights[places]
 
     def subgradients(self, batch, v, lam, share):
         """Return G, the subgradient in v; Gl, those in the thresholds; and the thresholds that they belong to."""
@@ -67,8 +67,8 @@ class PairBatches:
 
     def exact_threshold(self, scores, share):
         """Return a score that the share of the highest negatives lies above."""
-        pool = self.pools.negatives
-        return upper_quantile(scores[pool.rows], pool.weights, share)
+        population = self.sampling.negatives
+        return upper_quantile(scores[population.rows], population.weights, share)
 
 
 class ListBatches:
@@ -76,30 +76,30 @@ class ListBatches:
 
     Parameters
     ----------
-    pools : ListPool
+    sampling : ListSampling
     """
 
     n_thresholds = 1
 
-    def __init__(self, pools):
-        self.pools, self.design, self.size = pools, pools.design, pools.batch
-        self.loss, self.y = pools.loss, pools.y
+    def __init__(self, sampling):
+        self.sampling, self.design, self.size = sampling, sampling.design, sampling.batch
+        self.loss, self.y = sampling.loss, sampling.y
 
     def losses(self, rows, scores):
         """Return the losses of samples, and their slopes in the scores."""
         y = self.y[rows]
-        if self.pools.of_margin:
+        if self.sampling.of_margin:
             return self.loss.value(y * scores), y * self.loss.slope(y * scores)
         return self.loss.value(scores - y), self.loss.slope(scores - y)
 
     def draw(self, u):
-        """Return the places in the pool of J samples."""
-        return draw(u, self.pools.pool.size)
+        """Return the places in the population of J samples."""
+        return draw(u, self.sampling.population.size)
 
     def subgradients(self, batch, v, lam, share):
         """Return G, the subgradient in v; Gl, that in the threshold; and the threshold's index."""
-        pool, touched = self.pools.pool, np.zeros(1, dtype=np.intp)
-        rows, u = pool.rows[batch], pool.weights[batch]
+        population, touched = self.sampling.population, np.zeros(1, dtype=np.intp)
+        rows, u = population.rows[batch], population.weights[batch]
         X = self.design.rows(rows)
         s, slopes = self.losses(rows, X @ v)
         A = s > lam[0]
@@ -108,8 +108,8 @@ class ListBatches:
 
     def exact_threshold(self, scores, share):
         """Return a loss that the share of the largest losses lies above."""
-        pool = self.pools.pool
-        return upper_quantile(self.losses(pool.rows, scores[pool.rows])[0], pool.weights, share)
+        population = self.sampling.population
+        return upper_quantile(self.losses(population.rows, scores[population.rows])[0], population.weights, share)
 
 
 def upper_quantile(values, weights, share):

@@ -6,8 +6,8 @@ from kernbench.pairs._order cimport ScoreOrder
 from kernbench.solvers.design._design cimport FeatureDesign
 
 
-# Places in a pool of samples, drawn uniformly without replacement: O(batch) each.
-cdef class PoolDraws:
+# Places in a population of samples, drawn uniformly without replacement: O(batch) each.
+cdef class PopulationDraws:
     cdef readonly Py_ssize_t size, batch
     cdef int32_t[::1] order, swapped
     cdef const int32_t[::1] rows
@@ -17,7 +17,7 @@ cdef class PoolDraws:
 
 # A batch: its rows, their scores and weights, and the coefficients of the subgradient sum_k coef_k x_k.
 cdef class Batches:
-    cdef readonly object pools
+    cdef readonly object sampling
     cdef readonly Py_ssize_t size, n_thresholds, n_touched, n_ranked
     cdef readonly FeatureDesign design
     cdef int loss
@@ -39,7 +39,7 @@ cdef class Batches:
 
 
 cdef class PairBatches(Batches):
-    cdef PoolDraws positives, negatives
+    cdef PopulationDraws positives, negatives
     cdef readonly bint one_threshold
     # The negatives that count, padded; their places in the batch; scratch and sums of _pair_slopes.h
     cdef double[::1] b, u_j, p, q, tau, row, count, col
@@ -48,7 +48,7 @@ cdef class PairBatches(Batches):
 
 
 cdef class ListBatches(Batches):
-    cdef PoolDraws pool
+    cdef PopulationDraws population
     cdef bint of_margin
     cdef const double[::1] y
     cdef double[::1] losses

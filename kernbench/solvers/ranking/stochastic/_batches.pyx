@@ -13,7 +13,7 @@ from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
-from kernbench.problems.ranking.pools import THRESHOLDS
+from kernbench.problems.ranking.sampling import THRESHOLDS
 from kernbench.pairs._order import ScoreOrder
 from kernbench.validation.numbers import check_name
 
@@ -33,15 +33,18 @@ cdef extern from "_regression.h" nogil:
 cdef double CLEARANCE = 1e-9   # relative difference of values that are not equal but for rounding
 
 
-cdef class PoolDraws:
-    """Draws from a `kernbench.problems.ranking.pools.Pool`: the first steps of the shuffle of Fisher and Yates, then undone,
-    so that a batch depends on its random numbers only."""
+cdef class PopulationDraws:
+    """Draws from a `kernbench.problems.ranking.sampling.Population` by the first steps of the Fisher-Yates shuffle.
 
-    def __init__(self, pool):
-        self.size, self.batch = pool.size, pool.batch
-        self.rows = pool.rows.astype(np.int32)
-        self.weights = None if np.all(pool.weights == 1.0) else pool.weights
-        self.order, self.swapped = np.arange(pool.size, dtype=np.int32), np.empty(pool.batch, dtype=np.int32)
+    The steps are undone afterwards, so that a batch depends on its random numbers only.
+    """
+
+    def __init__(self, population):
+        self.size, self.batch = population.size, population.batch
+        self.rows = population.rows.astype(np.int32)
+        self.weights = None if np.all(population.weights == 1.0) else population.weights
+        self.order = np.arange(population.size, dtype=np.int32)
+        self.swapped = np.empty(population.batch, dtype=np.int32)
 
     cdef void draw(self, const double *u, Py_ssize_t *places, Py_ssize_t *rows, double *weights) noexcept nogil:
         cdef Py_ssize_t k, r, n = self.size
@@ -65,16 +68,16 @@ cdef class PoolDraws:
 cdef class Batches:
     """Base of the batches of pairs and of one list."""
 
-    def _set_up(self, pools, mask):
-        self.pools, self.design, self.size, self.loss = pools, pools.design, pools.batch, pools.loss.code
+    def _set_up(self, sampling, mask):
+        self.sampling, self.design, self.size, self.loss = sampling, sampling.design, sampling.batch, sampling.loss.code
         self.rows, self.places = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
         self.scores, self.u, self.coef = np.empty(self.size), np.empty(self.size), np.empty(self.size)
         self.all_weights, self.order = np.zeros(self.design.n_samples), ScoreOrder(mask)
 
-    def _rank_among(self, pool):
-        """Let exact thresholds be those of this pool."""
-        np.asarray(self.all_weights)[pool.rows] = pool.weights
-        self.n_ranked = pool.size
+    def _rank_among(self, population):
+        """Let exact thresholds be those of this population."""
+        np.asarray(self.all_weights)[population.rows] = population.weights
+        self.n_ranked = population.size
 
     cdef void draw(self, const double *u) noexcept nogil:
         pass
@@ -125,16 +128,16 @@ cdef class PairBatches(Batches):
 
     Parameters
     ----------
-    pools : PairPools
+    sampling : PairSampling
     thresholds : {"exact", "stochastic"}
         "exact": all positives share one threshold of the scores b_j, instead of one of the losses each.
     """
 
-    def __init__(self, pools, thresholds="exact"):
+    def __init__(self, sampling, thresholds="exact"):
         self.one_threshold = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        self._set_up(pools, pools.positive)
-        self.positives, self.negatives = PoolDraws(pools.positives), PoolDraws(pools.negatives)
-        self._rank_among(pools.negatives)
+        self._set_up(sampling, sampling.positive)
+        self.positives, self.negatives = PopulationDraws(sampling.positives), PopulationDraws(sampling.negatives)
+        self._rank_among(sampling.negatives)
         self.n_thresholds = 1 if self.one_threshold else self.positives.size
         n_i, n_j = self.positives.batch, self.negatives.batch
         self.n_touched = 1 if self.one_threshold else n_i
@@ -187,19 +190,19 @@ cdef class ListBatches(Batches):
 
     Parameters
     ----------
-    pools : ListPool
+    sampling : ListSampling
     """
 
-    def __init__(self, pools):
-        self.of_margin, self.y = pools.of_margin, pools.y
-        self._set_up(pools, np.zeros(pools.design.n_samples, dtype=bool))
-        self.pool = PoolDraws(pools.pool)
-        self._rank_among(pools.pool)
+    def __init__(self, sampling):
+        self.of_margin, self.y = sampling.of_margin, sampling.y
+        self._set_up(sampling, np.zeros(sampling.design.n_samples, dtype=bool))
+        self.population = PopulationDraws(sampling.population)
+        self._rank_among(sampling.population)
         self.n_thresholds = self.n_touched = 1
-        self.losses = np.empty(pools.design.n_samples)
+        self.losses = np.empty(sampling.design.n_samples)
 
     cdef void draw(self, const double *u) noexcept nogil:
-        self.pool.draw(u, &self.places[0], &self.rows[0], &self.u[0])
+        self.population.draw(u, &self.places[0], &self.rows[0], &self.u[0])
 
     cdef void subgradients(self, const double *lam, double share, double *slopes) noexcept nogil:
         cdef Py_ssize_t k, n = self.size

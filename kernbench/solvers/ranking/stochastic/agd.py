@@ -10,8 +10,8 @@ gamma' = gamma P N are numbers that do not grow with the data.
 """
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranking.pools import LIST_LOSSES, OF_MEANS, PAIR_LOSSES, ListPool, PairPools
 from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.problems.ranking.sampling import LIST_LOSSES, OF_MEANS, PAIR_LOSSES, ListSampling, PairSampling
 from kernbench.solvers.ranking.stochastic.ranged import Ranged
 from kernbench.validation.numbers import check_flag
 
@@ -39,12 +39,12 @@ class AGD(Ranged):
         check_flag("shared_batches", shared_batches)
         self.mu = require_number("mu", mu, positive=True)
         self.gamma = require_number("gamma", gamma, positive=True)
-        pools = batches.pools
+        sampling = batches.sampling
         # alpha/2 |v|^2 + f^n / (n - m): times the width of the range, as the rest is divided by P N
-        ridge = require_number("alpha", alpha) * (pools.high - pools.low)
-        self.n_gradients = 2 if pools.low > 0.0 else 1  # prox_0 is the identity
-        runs = ("high", pools.high, 1.0 / mu, ridge), ("low", pools.low, 1.0 / mu, 0.0)
-        numbers = pools.batch * (1 if shared_batches else 2)
+        ridge = require_number("alpha", alpha) * (sampling.high - sampling.low)
+        self.n_gradients = 2 if sampling.low > 0.0 else 1  # prox_0 is the identity
+        runs = ("high", sampling.high, 1.0 / mu, ridge), ("low", sampling.low, 1.0 / mu, 0.0)
+        numbers = sampling.batch * (1 if shared_batches else 2)
         self._set_up_ranged(problem, batches, alpha, numbers, mu, gamma, shared_batches, runs=runs, **settings)
 
     def _begin_stage(self):
@@ -86,7 +86,7 @@ class AGDSBCD(AGD):
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
-        batches = self.core.PairBatches(PairPools(design, problem, n_positive, n_negative), thresholds)
+        batches = self.core.PairBatches(PairSampling(design, problem, n_positive, n_negative), thresholds)
         self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
                          inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
                          random_state=random_state, initial=initial)  # fmt: skip
@@ -113,7 +113,7 @@ class RankedRangeAGD(AGD):
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = RangeProblem(y, weights, loss, ranked_range)
-        batches = self.core.ListBatches(ListPool(design, problem, batch_size))
+        batches = self.core.ListBatches(ListSampling(design, problem, batch_size))
         self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
                          inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
                          random_state=random_state, initial=initial)  # fmt: skip

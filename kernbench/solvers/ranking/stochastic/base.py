@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.problems.ranking.pools import first_coefficients
+from kernbench.problems.ranking.sampling import first_coefficients
 from kernbench.solvers.base import Diverged, Solution
 from kernbench.solvers.method import Method
 

@@ -7,8 +7,8 @@ w_{k+1}. All is divided by the number of pairs P N (or by the length M of the li
 """
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranking.pools import LIST_LOSSES, OF_LAST, PAIR_LOSSES, ListPool, PairPools
 from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
+from kernbench.problems.ranking.sampling import LIST_LOSSES, OF_LAST, PAIR_LOSSES, ListSampling, PairSampling
 from kernbench.solvers.ranking.stochastic.ranged import Ranged
 from kernbench.validation.numbers import check_name
 
@@ -28,10 +28,12 @@ class DCABase(Ranged):
 
     def _set_up_dca(self, problem, batches, *, alpha, schedule, **settings):
         self.constant = check_name("schedule", schedule, ("decreasing", "constant")) == "constant"
-        pools = batches.pools
-        self.width = pools.high - pools.low
-        runs = (("high", pools.high, self.proximal, require_number("alpha", alpha) * self.width),)
-        self._set_up_ranged(problem, batches, alpha, pools.batch, self.proximal, self.constant, runs=runs, **settings)
+        sampling = batches.sampling
+        self.width = sampling.high - sampling.low
+        runs = (("high", sampling.high, self.proximal, require_number("alpha", alpha) * self.width),)
+        self._set_up_ranged(
+            problem, batches, alpha, sampling.batch, self.proximal, self.constant, runs=runs, **settings
+        )
 
     def _schedule(self):
         if self.constant:
@@ -39,7 +41,7 @@ class DCABase(Ranged):
         return super()._schedule()
 
     def _begin_stage(self):
-        is_difference, xi = self.batches.pools.low > 0.0, 0.0
+        is_difference, xi = self.batches.sampling.low > 0.0, 0.0
         if self.exact or is_difference:
             scores = self._scores()
         if self.exact:
@@ -80,7 +82,7 @@ class DCA(DCABase):
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
-        batches = self.core.PairBatches(PairPools(design, problem, n_positive, n_negative), thresholds)
+        batches = self.core.PairBatches(PairSampling(design, problem, n_positive, n_negative), thresholds)
         self._set_up_dca(problem, batches, alpha=alpha, step=step, threshold_step=threshold_step,
                          inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
                          initial=initial)  # fmt: skip
@@ -127,7 +129,7 @@ class RankedRangeDCA(DCABase):
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = RangeProblem(y, weights, loss, ranked_range)
-        batches = self.core.ListBatches(ListPool(design, problem, batch_size))
+        batches = self.core.ListBatches(ListSampling(design, problem, batch_size))
         self._set_up_dca(problem, batches, alpha=alpha, step=step, threshold_step=threshold_step,
                          inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
                          initial=initial)  # fmt: skip

@@ -8,8 +8,8 @@ larger the batch.
 import numpy as np
 
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranking.pools import OF_LAST, OF_MEANS, PAIR_LOSSES, PairPools, step_of
 from kernbench.problems.ranking.ranked_problem import WindowProblem, check_loss
+from kernbench.problems.ranking.sampling import OF_LAST, OF_MEANS, PAIR_LOSSES, PairSampling, step_of
 from kernbench.solvers.ranking.stochastic.base import Stochastic
 from kernbench.validation.numbers import check_flag
 
@@ -53,21 +53,30 @@ class MiniBatch(Stochastic):
         self.average = average
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
-        pools = PairPools(design, problem, n_positive, n_negative)
-        self.step_size = step_of(step, design, OF_MEANS if average else OF_LAST, pools.steep)
+        sampling = PairSampling(design, problem, n_positive, n_negative)
+        self.step_size = step_of(step, design, OF_MEANS if average else OF_LAST, sampling.steep)
         self.ranked = problem.make(self.core)
         self.steps, self.sum = np.zeros(1), np.zeros(design.n_coef)  # steps, and the sum of the iterates after each
-        settings = self.step_size, self.radius, average, pools.loss.code, pools.batch, pools.low, pools.high
-        self._set_up(self.core.PairBatches(pools), alpha, pools.batch, settings, FIRST, random_state, initial)
+        settings = self.step_size, self.radius, average, sampling.loss.code, sampling.batch, sampling.low, sampling.high
+        self._set_up(self.core.PairBatches(sampling), alpha, sampling.batch, settings, FIRST, random_state, initial)
 
     def _left(self):
         return FIRST * 2**self.stage - int(self.steps[0])
 
     def _steps(self, u):
         first = self.steps[0] + 1
-        pools = self.batches.pools
+        sampling = self.batches.sampling
         taken = self.core.steps(
-            self.batches, u, first, self.step_size, self.alpha, pools.low, pools.high, self.radius, self.w, self.sum
+            self.batches,
+            u,
+            first,
+            self.step_size,
+            self.alpha,
+            sampling.low,
+            sampling.high,
+            self.radius,
+            self.w,
+            self.sum,
         )
         self.steps += taken
         return taken

@@ -10,8 +10,8 @@ import numpy as np
 
 from kernbench.losses.pairwise import HINGE
 from kernbench.problems.margin_problem import require_number
-from kernbench.problems.ranking.pools import PairPools, check_auc_margin
 from kernbench.problems.ranking.ranked_problem import WindowProblem
+from kernbench.problems.ranking.sampling import PairSampling, check_auc_margin
 from kernbench.solvers.ranking.stochastic.base import Stochastic
 from kernbench.validation.numbers import check_number
 
@@ -52,10 +52,12 @@ class PESG(Stochastic):
         self.margin = require_number("margin", margin, positive=True)
         self.eta, self.stage_steps = require_number("learning_rate", learning_rate, positive=True), stage_steps
         self.decay, self.clip = require_number("decay", decay), require_number("clip", clip, positive=True)
-        pools = PairPools(design, WindowProblem(y, weights, HINGE), n_positive, n_negative)
+        sampling = PairSampling(design, WindowProblem(y, weights, HINGE), n_positive, n_negative)
         self.theta = np.zeros(1)
-        settings = margin, learning_rate, stage_steps, decay, clip, pools.batch
-        self._set_up(self.core.PairBatches(pools), alpha, pools.batch, settings, stage_steps, random_state, initial)
+        settings = margin, learning_rate, stage_steps, decay, clip, sampling.batch
+        self._set_up(
+            self.core.PairBatches(sampling), alpha, sampling.batch, settings, stage_steps, random_state, initial
+        )
 
     def _begin_at(self, coef):
         super()._begin_at(coef)
@@ -85,8 +87,8 @@ class PESG(Stochastic):
     def _risk(self, scores):
         """var+ + var- + (M + mean- - mean+)_+^2."""
         risk, means = 0.0, []
-        for pool in (self.batches.pools.positives, self.batches.pools.negatives):
-            s = scores[pool.rows]
-            means.append(np.mean(pool.weights * s))
-            risk += np.mean(pool.weights * (s - means[-1]) ** 2)
+        for population in (self.batches.sampling.positives, self.batches.sampling.negatives):
+            s = scores[population.rows]
+            means.append(np.mean(population.weights * s))
+            risk += np.mean(population.weights * (s - means[-1]) ** 2)
         return risk + max(0.0, self.margin + means[1] - means[0]) ** 2

@@ -10,7 +10,7 @@ With ``pull`` = 1/mu and ``anchor`` = w/mu this is the step of Algorithm 1, whic
 
 import numpy as np
 
-from kernbench.problems.ranking.pools import THRESHOLDS, step_of, threshold_step_of
+from kernbench.problems.ranking.sampling import THRESHOLDS, step_of, threshold_step_of
 from kernbench.solvers.ranking.stochastic.base import Stochastic
 from kernbench.validation.numbers import check_name, check_number
 
@@ -44,9 +44,9 @@ class Ranged(Stochastic):
         """Start; `runs` are tuples of a name, the share l/N of the losses that count, pull and ridge."""
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         self.exact = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
-        pools = batches.pools
+        sampling = batches.sampling
         self.ranked, self.inner_steps = problem.make(self.core), inner_steps
-        self.step_size = step_of(step, batches.design, self.step_scale, pools.steep)
+        self.step_size = step_of(step, batches.design, self.step_scale, sampling.steep)
         self.threshold_step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.names, *numbers_of_runs = zip(*runs)
         self.share, self.pull, ridge = (np.array(values, dtype=np.float64) for values in numbers_of_runs)
@@ -57,8 +57,8 @@ class Ranged(Stochastic):
         self.lam[self.share >= 1.0] = -np.inf
         self._set_up(
             batches, alpha, numbers,
-            (*settings, self.step_size, self.threshold_step, inner_steps, self.exact, pools.loss.code, pools.batch,
-             pools.low, pools.high), inner_steps, random_state, initial,
+            (*settings, self.step_size, self.threshold_step, inner_steps, self.exact, sampling.loss.code,
+             sampling.batch, sampling.low, sampling.high), inner_steps, random_state, initial,
         )  # fmt: skip
 
     def _schedule(self):

@@ -1,8 +1,8 @@
-"""Samples that stochastic solvers of ranges draw batches from, and the range as fractions of their weight.
+"""What the stochastic solvers of ranges of ranks draw their batches from, and the range as fractions of the weight.
 
-Batches are drawn uniformly without replacement; weights multiply the terms of the sum. So every estimate is unbiased,
-and a sample of weight k counts as k copies in expectation. Weights u_i are divided by their mean: the mean over a batch
-of u_i times a term estimates the weighted mean.
+Batches are drawn uniformly without replacement; weights multiply the terms of the sum, so every estimate is unbiased
+and a sample of weight k counts as k copies in expectation. Weights u_i are divided by their mean: the mean of u_i times
+a term over a batch estimates the weighted mean.
 """
 
 import numpy as np
@@ -15,26 +15,26 @@ from kernbench.validation.numbers import check_number
 
 PAIR_LOSSES, LIST_LOSSES = losses_of("pair", first="log_loss"), losses_of("rank", first="log_loss")
 THRESHOLDS = ("exact", "stochastic")
-START = 0.01  # standard deviation of the coefficients that a run starts from by default
+START = 0.01  # standard deviation of the default starting point
 # Default steps times the mean |x|^2, for methods that return averaged iterates and for those that return the last one.
-# On a9a and ijcnn1, 10 to 150 work for the former; the latter end nearer to the optimum with smaller steps.
+# On a9a and ijcnn1, 10 to 150 work for the former; the latter come closer to the optimum with smaller steps.
 OF_MEANS, OF_LAST = 50.0, 5.0
 OF_MEANS_STEEP = 1.0  # where the slopes of the loss grow with the scores: steps above 2 / curvature diverge
 
 
-class Pool:
-    """Samples of positive weight, and the number of them in a batch.
+class Population:
+    """The samples to draw from, those of positive weight, and the number of them in a batch.
 
     Parameters
     ----------
     rows : ndarray of shape (m,), intp
         Indices of the samples.
     weights : ndarray of shape (n,)
-        Of all samples; those of weight 0 are left out.
+        Weights of all samples; samples of weight 0 are left out.
     batch : int
-        At most all samples.
+        Samples in a batch; at most all of them are drawn.
     name : str
-        Of the parameter that gives `batch`.
+        Name of the parameter for `batch`, for error messages.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class Pool:
         self.weights = of_rows / of_rows.mean()
 
 
-class PairPools:
-    """The pools of both classes, and a window of false positive rates.
+class PairSampling:
+    """Batches of positives and negatives, and a window of false positive rates.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class PairPools:
 
     Attributes
     ----------
-    design, positive
-        The design; a mask of the positives.
-    positives, negatives : Pool
+    design : FeatureDesign
+    positive : ndarray of shape (n,), bool
+    positives, negatives : Population
     loss : loss of `kernbench.losses`
     low, high : float
         Ends of the window as fractions of the weight of the negatives: m/N_- and n/N_- of the paper.
@@ -81,19 +81,19 @@ class PairPools:
     def __init__(self, design, ranked, n_positive, n_negative):
         weights = checked_features(design, ranked)
         self.design, self.positive, self.loss = design, ranked.positive, MARGIN_LOSSES[ranked.loss]
-        self.positives = Pool(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
-        self.negatives = Pool(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
+        self.positives = Population(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
+        self.negatives = Population(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
         self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
         self.steep = bool(np.isinf(self.loss.upper))
 
     @property
     def batch(self):
-        """Samples in a batch, and the random numbers that it takes."""
+        """Number of samples in a batch, each of which takes one random number."""
         return self.positives.batch + self.negatives.batch
 
 
-class ListPool:
-    """The pool of one list of losses, and a range of its ranks.
+class ListSampling:
+    """Batches of samples for one list of losses, and a range of its ranks.
 
     Parameters
     ----------
@@ -104,10 +104,10 @@ class ListPool:
     Attributes
     ----------
     design : FeatureDesign
-    pool : Pool
+    population : Population
     loss : loss of `kernbench.losses`
     of_margin : bool
-        Whether it is a loss of the margin y s, else of the residual s - y.
+        True for a loss of the margin y s, False for a loss of the residual s - y.
     y : ndarray of shape (n,)
     low, high : float
         Ends of the range as fractions of the total weight: m/M and n/M of the paper.
@@ -119,23 +119,23 @@ class ListPool:
         weights = checked_features(design, ranked)
         self.design, self.of_margin = design, ranked.loss in MARGIN_LOSSES
         self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
-        self.pool = Pool(np.arange(ranked.n), weights, batch_size, "batch_size")
-        self.low, self.high = (min(mass / self.pool.total, 1.0) for mass in (ranked.low, ranked.high))
+        self.population = Population(np.arange(ranked.n), weights, batch_size, "batch_size")
+        self.low, self.high = (min(mass / self.population.total, 1.0) for mass in (ranked.low, ranked.high))
         self.steep = bool(np.isinf(self.loss.upper))
 
     @property
     def batch(self):
-        """Samples in a batch, and the random numbers that it takes."""
-        return self.pool.batch
+        """Number of samples in a batch, each of which takes one random number."""
+        return self.population.batch
 
 
 def checked_features(design, ranked):
-    """Return the weights of all samples of a design of features.
+    """Return the weights of all samples.
 
     Raises
     ------
     ValueError
-        For a kernel, or for another number of samples.
+        If the design is a kernel, or has another number of samples than the problem.
     """
     if design.is_kernel:
         raise ValueError(
@@ -148,7 +148,7 @@ def checked_features(design, ranked):
 
 
 def step_of(step, design, scale, steep):
-    """Return the step as a positive number; None stands for `scale` over the mean |x|^2, less if the loss is `steep`.
+    """Return the step, by default `scale` over the mean |x|^2, or less if the slopes of the loss are unbounded.
 
     The step times |x|^2 does not depend on the units of the features.
     """
@@ -161,16 +161,16 @@ def step_of(step, design, scale, steep):
 
 
 def threshold_step_of(threshold_step, step, thresholds):
-    """Return the step of the thresholds; None stands for 1 where they are exact at first, else for that of v."""
+    """Return the step of the thresholds, by default 1 if they start at exact values and `step` otherwise."""
     if threshold_step is not None:
         return float(check_number("threshold_step", threshold_step, above=0))
     return 1.0 if thresholds == "exact" else step
 
 
 def first_coefficients(seed, n_coef):
-    """Return the start of a run without `initial`: normal numbers of standard deviation 0.01.
+    """Return the default starting point, normal numbers of standard deviation 0.01.
 
-    Zero is no start: all scores tie there, and it is a critical point of windows that leave out the top.
+    Zero is unsuitable: all scores tie there, and it is a critical point of windows that begin above 0.
     """
     return START * np.random.default_rng(seed).standard_normal(n_coef)
 
