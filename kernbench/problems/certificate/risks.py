@@ -161,11 +161,11 @@ class PairRisk(ScoresRisk):
 
     Parameters
     ----------
-    problem : PairwiseProblem
+    problem : PairwiseRisk
     """
 
     def __init__(self, problem):
-        drawn, loss = problem.drawn, problem.loss
+        drawn, loss = problem.pairwise.drawn, problem.pairwise.loss
         pairs = AllPairs(problem.positive, problem.weights) if drawn is None else DrawnPairs(*drawn, problem.n)
         smooth = loss == "squared_hinge"
         reach = 4.0 if smooth else 2.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.reference.ranking.problem import PairwiseProblem
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 
 
 def squared_loss_solution(design, y, *, alpha, weights=None):
@@ -19,7 +19,7 @@ def squared_loss_solution(design, y, *, alpha, weights=None):
     -------
     ndarray of shape (n_features,)
     """
-    problem = PairwiseProblem(design, y, alpha=alpha, weights=weights)
+    problem = PairwiseProblem(design.n_samples, y, alpha=alpha, weights=weights)
     w = np.ones(problem.n) if problem.weights is None else problem.weights
     X = design.rows(np.arange(problem.n))
     means, M = [], np.zeros((design.n_coef, design.n_coef))

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kernbench.reference.ranking.problem import PairwiseProblem
+from kernbench.reference.ranking.problem import PairwiseRisk
 
-__all__ = ["PairwiseProblem", "adamax_steps", "gradient_steps", "objective_at"]
+__all__ = ["PairwiseRisk", "adamax_steps", "gradient_steps", "objective_at"]
 
 ROUNDING = 2.0**-52  # relative error of each term of a sum
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from kernbench.reference.bundle.preconditioner import preconditioner_for
-from kernbench.reference.ranking.problem import PairwiseProblem
+from kernbench.reference.ranking.problem import PairwiseRisk
 
-__all__ = ["PairwiseProblem", "Work", "differentiate", "step", "value_at"]
+__all__ = ["PairwiseRisk", "Work", "differentiate", "step", "value_at"]
 
 LARGEST_CG = 250  # Hessian products per step
 SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
@@ -17,7 +17,7 @@ class Work:
 
     Parameters
     ----------
-    problem : PairwiseProblem
+    problem : PairwiseRisk
     rng : Generator
         For the rows of the preconditioner.
     """

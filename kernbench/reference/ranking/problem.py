@@ -1,54 +1,28 @@
-"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(f(x_i) - f(x_j))."""
+"""The mean over pairs of loss(f(x_i) - f(x_j)), the risk of the ROC-SVM, and its derivatives."""
 
 import numpy as np
 
-from kernbench.losses.pairwise import HINGE, LOG_LOSS, PAIRWISE_LOSSES, SQUARED_HINGE, require_loss
-from kernbench.pairs.checks import binary_problem
-from kernbench.pairs.drawing import draw_pairs
-from kernbench.problems.draws import stratified_sample
-from kernbench.problems.margin_problem import require_number
+from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
 from kernbench.reference.bundle.risk import Risk
 from kernbench.reference.pairs.pairs import AllPairs, DrawnPairs
 
 
-class PairwiseProblem(Risk):
-    """A checked problem over the pairs of a positive sample i and a negative one j.
+class PairwiseRisk(Risk):
+    """The risk of a `PairwiseProblem`.
 
     Parameters
     ----------
-    design : FeatureDesign or KernelDesign
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j.
-    loss : {"hinge", "squared_hinge", "log_loss"}
-    n_pairs : int, optional
-        Draw so many pairs and look at these only; all pairs by default.
-    balanced : bool
-        See `kernbench.pairs.draw_pairs`.
-    rng : Generator, optional
-        For the pairs.
-    offered : tuple of str, optional
-        The losses that the solver knows.
+    pairwise : PairwiseProblem
+    design : FeatureDesign or KernelDesign, or None
     """
 
-    def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
-                 offered=PAIRWISE_LOSSES):  # fmt: skip
-        self.design, self.n = design, design.n_samples
-        self.alpha = require_number("alpha", alpha, positive=True)
-        self.loss = require_loss(loss, offered)
-        if np.shape(y) != (self.n,):
-            raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
-        self.positive, self.weights = binary_problem(y, weights)
-        self.drawn, self.balanced = None, balanced
-        if n_pairs is not None:
-            self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
-        if self.drawn is None:
+    def __init__(self, pairwise, design):
+        self.pairwise, self.design, self.n, self.alpha = pairwise, design, pairwise.n, pairwise.alpha
+        self.loss, self.positive, self.weights = pairwise.loss, pairwise.positive, pairwise.weights
+        if pairwise.drawn is None:
             self.pairs = AllPairs(self.positive, self.weights)
         else:
-            self.pairs = DrawnPairs(*self.drawn, self.n)
+            self.pairs = DrawnPairs(*pairwise.drawn, self.n)
 
     @property
     def at_zero(self):
@@ -86,35 +60,15 @@ class PairwiseProblem(Risk):
 
     def settings(self):
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
-        n_pairs = 0 if self.drawn is None else len(self.drawn[0])
-        return np.array([self.alpha, PAIRWISE_LOSSES.index(self.loss), n_pairs, self.balanced])
+        return np.array([self.alpha, *self.pairwise.settings()])
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
-        if size >= self.n:
-            return np.arange(self.n)
-        if self.drawn is not None:
-            return np.unique(np.concatenate([members[: size // 2] for members in self.drawn]))
-        return stratified_sample(rng, self.positive, self.weights, size)
+        return self.pairwise.sample(rng, size)
 
     def take(self, indices, design=None):
-        """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
-        part = object.__new__(PairwiseProblem)
-        part.design, part.n, part.alpha = design, len(indices), self.alpha
-        part.loss, part.balanced = self.loss, self.balanced
-        part.positive = self.positive[indices]
-        part.weights = None if self.weights is None else self.weights[indices]
-        part.drawn = None
-        if self.drawn is None:
-            part.pairs = AllPairs(part.positive, part.weights)
-        else:
-            place = np.full(self.n, -1)
-            place[indices] = np.arange(len(indices))
-            first, second = place[self.drawn[0]], place[self.drawn[1]]
-            inside = (first >= 0) & (second >= 0)
-            part.drawn = first[inside].astype(np.int32), second[inside].astype(np.int32)
-            part.pairs = DrawnPairs(*part.drawn, part.n)
-        return part
+        """Return the risk on a subset of the samples."""
+        return PairwiseRisk(self.pairwise.take(indices), design)
 
 
 class SmoothedPairs:

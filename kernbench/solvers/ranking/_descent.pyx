@@ -3,11 +3,11 @@
 from libc.math cimport fabs, isfinite
 
 from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
-from kernbench.solvers.ranking._problem cimport PairwiseProblem as Problem
+from kernbench.solvers.ranking._problem cimport PairwiseRisk as Problem
 
 import numpy as np
 
-from kernbench.solvers.ranking._problem import PairwiseProblem
+from kernbench.solvers.ranking._problem import PairwiseRisk
 
 cdef double ROUNDING = 2.0 ** -52      # relative error of each term of a sum
 

@@ -5,11 +5,11 @@ from libc.math cimport fabs
 from kernbench.solvers.bundle._preconditioner cimport Preconditioner, preconditioner_for
 from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
 from kernbench.solvers.design._design cimport Design
-from kernbench.solvers.ranking._problem cimport PairwiseProblem as Problem
+from kernbench.solvers.ranking._problem cimport PairwiseRisk as Problem
 
 import numpy as np
 
-from kernbench.solvers.ranking._problem import PairwiseProblem
+from kernbench.solvers.ranking._problem import PairwiseRisk
 
 cdef enum:
     LARGEST_CG = 250       # Hessian products per step
@@ -22,7 +22,7 @@ cdef class Work:
 
     Parameters
     ----------
-    problem : PairwiseProblem
+    problem : PairwiseRisk
     rng : Generator
         For the rows of the preconditioner.
     """

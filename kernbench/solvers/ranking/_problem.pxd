@@ -1,13 +1,12 @@
-# The problem of the ROC-SVM, for compiled solvers.
+# The risk of the ROC-SVM, for compiled solvers.
 
 from kernbench.pairs._pairs cimport Pairs
 from kernbench.solvers.bundle._risk cimport Risk, SmoothedRisk
 
 
-cdef class PairwiseProblem(Risk):
+cdef class PairwiseRisk(Risk):
+    cdef readonly object pairwise
     cdef readonly int code               # of the loss (losses.margin)
-    cdef readonly bint balanced
-    cdef readonly object loss, drawn
     cdef Pairs pairs
     cdef const unsigned char[::1] mask   # `positive`
     cdef double _variance(self, const double *scores, unsigned char members) noexcept nogil

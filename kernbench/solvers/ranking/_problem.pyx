@@ -1,4 +1,4 @@
-"""The problem of the ROC-SVM: alpha/2 ||f||^2 + the mean over pairs of loss(f(x_i) - f(x_j)), checked."""
+"""The mean over pairs of loss(f(x_i) - f(x_j)), the risk of the ROC-SVM, and its derivatives."""
 
 from libc.math cimport fabs, log, sqrt
 from libc.stdlib cimport free
@@ -10,59 +10,30 @@ from kernbench.solvers.bundle._risk cimport SmoothedRisk, refuse_nan
 
 import numpy as np
 
-from kernbench.problems.margin_problem import require_number
-from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
-from kernbench.pairs import AllPairs, DrawnPairs, draw_pairs
-from kernbench.pairs.checks import binary_problem
-from kernbench.problems.draws import stratified_sample
+from kernbench.pairs import AllPairs, DrawnPairs
 
 
-cdef class PairwiseProblem(Risk):
-    """A problem over the pairs of a positive sample i and a negative one j.
+cdef class PairwiseRisk(Risk):
+    """The risk of a `PairwiseProblem`.
 
     Parameters
     ----------
-    design : FeatureDesign or KernelDesign
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j.
-    loss : {"hinge", "squared_hinge", "log_loss"}
-    n_pairs : int, optional
-        Draw so many pairs and look at these only; all pairs by default.
-    balanced : bool
-        See `kernbench.pairs.draw_pairs`.
-    rng : Generator, optional
-        For the pairs.
-    offered : tuple of str, optional
-        The losses that the solver knows.
+    pairwise : PairwiseProblem
+    design : FeatureDesign or KernelDesign, or None
     """
 
-    def __init__(self, Design design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, rng=None,
-                 offered=PAIRWISE_LOSSES):
-        self.design, self.n = design, design.n_samples
-        self.alpha = require_number("alpha", alpha, positive=True)
-        self.loss, self.code = require_loss(loss, offered), PAIRWISE_LOSSES.index(loss)
-        if np.shape(y) != (self.n,):
-            raise ValueError(f"y must hold one label per sample, shape ({self.n},), got {np.shape(y)}")
-        self.positive, self.weights = binary_problem(y, weights)
-        self.drawn, self.balanced = None, balanced
-        if n_pairs is not None:
-            self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)
-        self._pair_up()
-
-    def _pair_up(self):
+    def __init__(self, pairwise, Design design):
+        self.pairwise, self.design, self.n, self.alpha = pairwise, design, pairwise.n, pairwise.alpha
+        self.code, self.positive, self.weights = pairwise.code, pairwise.positive, pairwise.weights
         self.mask = self.positive.view(np.uint8)
         self.centred_by = self.mask
         self.at_zero = log(2.0) if self.code == KB_LOG_LOSS else 1.0    # every pair is one margin short
         self.pairs = self._new_pairs()
 
     def _new_pairs(self):
-        if self.drawn is None:
+        if self.pairwise.drawn is None:
             return AllPairs(self.positive, self.weights)
-        return DrawnPairs(*self.drawn, self.n)
+        return DrawnPairs(*self.pairwise.drawn, self.n)
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:
         return self.pairs.value(self.code, scores, gradient)
@@ -129,32 +100,15 @@ cdef class PairwiseProblem(Risk):
 
     def settings(self):
         """Return alpha, and what the risk depends on besides the data: loss and pairs."""
-        n_pairs = 0 if self.drawn is None else len(self.drawn[0])
-        return np.array([self.alpha, self.code, n_pairs, self.balanced])
+        return np.array([self.alpha, *self.pairwise.settings()])
 
     def sample(self, rng, size):
         """Return the indices of a subset of the samples, about `size` of them, that the problem may be tried on."""
-        if size >= self.n:
-            return np.arange(self.n)
-        if self.drawn is not None:
-            return np.unique(np.concatenate([members[: size // 2] for members in self.drawn])).astype(np.intp)
-        return stratified_sample(rng, self.positive, self.weights, size)
+        return self.pairwise.sample(rng, size)
 
     def take(self, indices, Design design=None):
-        """Return the problem of a subset of the samples; of drawn pairs, those that lie in it."""
-        cdef PairwiseProblem part = PairwiseProblem.__new__(PairwiseProblem)
-        part.design, part.n, part.alpha = design, len(indices), self.alpha
-        part.loss, part.code, part.balanced = self.loss, self.code, self.balanced
-        part.positive = self.positive[indices]
-        part.weights = None if self.weights is None else self.weights[indices]
-        if self.drawn is not None:
-            place = np.full(self.n, -1, dtype=np.int32)
-            place[indices] = np.arange(len(indices))
-            first, second = place[self.drawn[0]], place[self.drawn[1]]
-            inside = (first >= 0) & (second >= 0)
-            part.drawn = first[inside], second[inside]
-        part._pair_up()
-        return part
+        """Return the risk on a subset of the samples."""
+        return PairwiseRisk(self.pairwise.take(indices), design)
 
 
 cdef class SmoothedPairs(SmoothedRisk):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbench.problems.draws import seed_of
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
 from kernbench.solvers.method import core_at
 
@@ -59,8 +60,9 @@ class Bundle(CuttingPlanes):
                  max_cuts=200, random_state=None, initial=None, core="compiled"):  # fmt: skip
         seed = seed_of(random_state, initial)
         rng = np.random.default_rng(seed)
-        problem = core_at(PROBLEM, core).PairwiseProblem(
-            design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced, rng=rng,
+        problem = PairwiseProblem(
+            design.n_samples, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced, rng=rng,
             offered=self.losses,
         )  # fmt: skip
-        super().__init__(problem, tol=tol, max_cuts=max_cuts, seed=seed, rng=rng, initial=initial, core=core)
+        risk = core_at(PROBLEM, core).PairwiseRisk(problem, design)
+        super().__init__(risk, tol=tol, max_cuts=max_cuts, seed=seed, rng=rng, initial=initial, core=core)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design.method import DesignMethod
 
@@ -64,7 +65,8 @@ class Descent(DesignMethod):
         self.average = bool(average)
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
-        self.problem = self.core.PairwiseProblem(design, y, rng=rng, offered=self.losses, **problem)
+        pairwise = PairwiseProblem(design.n_samples, y, rng=rng, offered=self.losses, **problem)
+        self.problem = self.core.PairwiseRisk(pairwise, design)
         self.design, self.alpha = design, self.problem.alpha
         self.x, self.mean, self.best_coef = np.zeros((3, design.n_coef))
         self.own = {name: np.zeros(design.n_coef) for name in self.own}

@@ -11,6 +11,7 @@ import numpy as np
 from kernbench.losses.pairwise import SQUARED_HINGE
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.problems.risk import same_data, same_risk, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design.method import DesignMethod
@@ -26,7 +27,7 @@ class NewtonSteps(DesignMethod):
     Parameters
     ----------
     core : {"compiled", "reference"}
-    problem : PairwiseProblem
+    problem : PairwiseRisk
     rng : Generator
     tol : float
     seed : int
@@ -164,9 +165,11 @@ class Newton(NewtonSteps):
         super().__init__(core)
         tol, seed = require_number("tol", tol, positive=True), seed_of(random_state, initial)
         rng = np.random.default_rng(seed)
-        problem = self.core.PairwiseProblem(design, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs,
-                                            balanced=balanced, rng=rng, offered=self.losses)  # fmt: skip
-        self._set_up(problem, rng, tol, seed)
+        problem = PairwiseProblem(
+            design.n_samples, y, alpha=alpha, weights=weights, loss=loss, n_pairs=n_pairs, balanced=balanced, rng=rng,
+            offered=self.losses,
+        )  # fmt: skip
+        self._set_up(self.core.PairwiseRisk(problem, design), rng, tol, seed)
         if initial is not None:
             self._start_from(initial)
 

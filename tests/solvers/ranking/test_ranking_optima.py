@@ -76,7 +76,7 @@ def test_gap_bounds_suboptimality(entry, loss, form, weighted, pairs, ranking, r
         if pairs == "drawn":
             options |= {"n_pairs": 60}
         solver = rank(entry, "compiled", problem, alpha=alpha, loss=loss, **options)
-        drawn = solver.problem.drawn
+        drawn = solver.problem.pairwise.drawn
         lowest, best = optimum(problem, alpha, loss, drawn)
         assert best - lowest < 1e-4 * best
         for _ in range(12):
