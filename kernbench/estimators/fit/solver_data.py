@@ -13,7 +13,7 @@ from kernbench.problems.certificate.kernel_values import largest_sum
 from kernbench.solvers.kinds import KINDS, load_twin
 
 MEGABYTE = 2**20
-KEPT_ROWS = 2500  # so many SMO takes for one working set, if their matrix is kept: 50 MB at most
+KEPT_ROWS = 2500  # SMO takes so many for one working set, as their matrix is kept: 50 MB at most
 WRONG = {"csr": 5e-5}  # error of the exponent of a Gaussian from which float32 is too coarse, by storage
 WRONG_OTHERWISE = 0.01  # where differences are squared long before
 WRONG_SUM = 5e-5  # error of a sum of absolute differences, the exponent of a Laplacian, from rounded rows

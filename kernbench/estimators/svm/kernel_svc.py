@@ -337,7 +337,7 @@ class KernelSVC(ExpansionClassifier):
     def path(self, X, y, Cs, sample_weight=None):
         """Fit a model for each of several Cs, each from the solution before it.
 
-        They share the kernel rows that fit into ``cache_size`` (for more than 2,500 examples ``smo`` keeps those of its
+        They share the kernel rows that fit into ``cache_size`` (for more than 4,000 examples ``smo`` keeps those of its
         last working sets), and ``smo`` also reuses the gradient.
 
         Parameters

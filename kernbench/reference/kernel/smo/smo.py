@@ -61,7 +61,7 @@ class SMO:
     working_set_size : int, optional
         1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
-    classic_rows : int, default=2500
+    classic_rows : int, default=4000
         Problems of at most this many rows are one working set.
     """
 
@@ -88,7 +88,7 @@ class SMO:
         initial=None,
         working_set_size=None,
         shrinking=True,
-        classic_rows=2500,
+        classic_rows=4000,
     ):
         if working_set_size is None:
             working_set_size = 1536 if len(y) >= 20_000 else 1024
@@ -164,6 +164,13 @@ class SMO:
     def _classic_round(self, budget):
         """Steps on the whole problem."""
         goal, exact = min(self.tol * self.unit, self.goal), self.EXACT_GOAL * self.unit
+        if self.problem.n > self.EXACT_ROWS and self.extra_steps < 0:  # a start may be a solution
+            self.violation = self._largest_violation()
+            if self.violation <= goal:
+                self.converged = self._conclude()
+                if self.converged:
+                    return 0
+                goal = min(goal, self.goal)
         if self.extra_steps >= 0:
             steps, violation = self._solve_whole(min(goal, exact), min(budget, self.extra_steps))
         else:

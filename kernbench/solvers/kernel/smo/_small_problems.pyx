@@ -160,11 +160,12 @@ cdef class SmallProblems:
         """Do steps to `goal`, in small problems as many again for further digits; return their number, -1 if `goal`
         is not reached."""
         cdef Py_ssize_t steps
-        steps = max(<Py_ssize_t> 1, self.inner.solve(goal, limit))
+        steps = self.inner.solve(goal, limit)
         if not self.inner.violation <= goal:
             return -1
         if size > EXACT_ROWS:
             return steps
+        steps = max(<Py_ssize_t> 1, steps)
         steps += self.inner.solve(self.goal * self.unit, max(LEAST_STEPS, steps))
         return steps if self.inner.violation <= goal else -1
 

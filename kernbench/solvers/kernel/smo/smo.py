@@ -33,7 +33,7 @@ class SMO(_smo.SMO):
     working_set_size : int, optional
         1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
-    classic_rows : int, default=2500
+    classic_rows : int, default=4000
         Problems of at most this many rows are solved as one working set.
     """
 
