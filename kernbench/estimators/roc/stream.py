@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
 
 from kernbench.estimators.fit.training_data import check_batch
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of
@@ -17,9 +16,10 @@ from kernbench.estimators.roc.scores import set_function, set_intercept, set_spa
 from kernbench.estimators.roc.space import Space, fit_space
 from kernbench.estimators.roc.space_task import draw_seeds
 from kernbench.kernels.domain import check_range, is_precomputed
-from kernbench.losses.pairwise import HINGE, LOG_LOSS, SQUARED_HINGE
+from kernbench.losses.margin import MARGIN_LOSSES
 
 MINIBATCH = 32  # pairs of one step
+BEND_OF_A_KINK = 0.25  # stands for the curvature of a loss that has a kink; found by experiment
 PARTNERS = 8  # of each row, with pairs="all"
 STEPS_OF_A_FIT = 10_000  # number of steps that the solution of `fit` stands for in the average and in the step length
 OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_", "n_kernel_evaluations_")
@@ -92,7 +92,7 @@ class Stream:
         """Do one step of gradient descent on a few pairs, of length 1 / (alpha t + bend · spread)."""
         self.n_steps += 1
         self.spread = max(self.spread, _mean_square(differences))
-        g = differences.T @ slope(1.0 - differences @ self.coef) / -differences.shape[0] + alpha * self.coef
+        g = differences.T @ slope(differences @ self.coef) / differences.shape[0] + alpha * self.coef
         self.coef = self.coef - g / (alpha * (self.n_steps + 1) + bend * self.spread)
         self.average = self.average + (self.coef - self.average) * (2.0 / (self.n_steps + 1))
 
@@ -151,7 +151,7 @@ def _descend(model, stream, V, positive, weights):
     n_pairs = {"all": PARTNERS * len(weights), "n_samples": len(weights)}.get(model.pairs, model.pairs)
     fresh = _in_turn(stream.rng, weights, n_pairs)
     partners = stream.rng.integers(stream.size, size=n_pairs)
-    (slope, bend), alpha = SLOPES[loss_of(model)], float(model.alpha)
+    (slope, bend), alpha = _slope_and_bend(loss_of(model)), float(model.alpha)
     negatives, positives = (reservoir.rows for reservoir in stream.reservoirs)
     for start in range(0, n_pairs, MINIBATCH):
         rows, slots = fresh[start : start + MINIBATCH], partners[start : start + MINIBATCH]
@@ -165,14 +165,12 @@ def _descend(model, stream, V, positive, weights):
         stream.step(differences, alpha, slope, bend)
 
 
-# Of loss(u), u the distance to the margin: its slope, and its curvature, which limits the first steps. The
-# hinge has none; its number was found by experiment.
-SLOPES = {
-    HINGE: (lambda u: (u > 0).astype(np.float64), 0.25),
-    SQUARED_HINGE: (lambda u: 2.0 * np.maximum(u, 0.0), 2.0),
-    LOG_LOSS: (lambda u: expit(u - 1.0), 0.25),
-    SQUARED: (lambda u: 2.0 * u, 2.0),
-}
+def _slope_and_bend(name):
+    """Return the slope of a loss as a function of margins, and its curvature, which limits the first steps."""
+    if name == SQUARED:
+        return (lambda margins: 2.0 * (margins - 1.0)), 2.0
+    loss = MARGIN_LOSSES[name]
+    return loss.slope, loss.smoothness if np.isfinite(loss.smoothness) else BEND_OF_A_KINK
 
 
 def _in_turn(rng, weights, count):

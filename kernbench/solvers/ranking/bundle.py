@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.losses.table import losses_of
 from kernbench.problems.draws import seed_of
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
@@ -54,7 +55,7 @@ class Bundle(CuttingPlanes):
     Joachims, KDD 2006; Franc and Sonnenburg, JMLR 10 (2009); Teo, Vishwanathan, Smola, Le, JMLR 11 (2010).
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = losses_of("pair")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False, tol=1e-3,
                  max_cuts=200, random_state=None, initial=None, core="compiled"):  # fmt: skip

@@ -6,6 +6,7 @@ ones.
 
 import numpy as np
 
+from kernbench.losses.table import losses_of
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
@@ -56,7 +57,7 @@ class Descent(DesignMethod):
     Bae and Shin, "Scaling Up ROC-Optimizing Support Vector Machines".
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = losses_of("pair")
     first_check = PATIENCE
     own = ()
 

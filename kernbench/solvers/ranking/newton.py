@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from kernbench.losses.pairwise import SQUARED_HINGE
+from kernbench.losses.table import losses_of
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
@@ -158,7 +159,7 @@ class Newton(NewtonSteps):
     Lin, SDM 2014.
     """
 
-    losses = ("squared_hinge", "log_loss")
+    losses = losses_of("pair", smooth=True)
 
     def __init__(self, design, y, *, alpha, weights=None, loss=SQUARED_HINGE, n_pairs=None, balanced=False, tol=1e-3,
                  random_state=None, initial=None, core="compiled"):  # fmt: skip
