@@ -105,7 +105,7 @@ SOLVERS = [
     SolverEntry(
         name="closed-form",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.closed_form:ClosedForm",
+        method="kernbench.solvers.kernel.closed_form:ClosedForm",
         paper="the Parzen classifier, to which strong regularisation leads; Zhang and Sen take alpha = 1",
         complexity="n^2 evaluations, once; exact where no margin exceeds 1",
         stopping="certified duality gap / objective",

@@ -1,4 +1,9 @@
-"""The Parzen classifier: the minimiser of the regularised hinge when regularisation is strong, in one pass."""
+"""The Parzen classifier: the minimiser of the regularised hinge when regularisation is strong, in one pass.
+
+Stationarity of alpha/2 ||f||^2 + (1/n) sum_i w_i max(0, 1 - y_i f(x_i)) reads alpha f = (1/n) sum_i w_i a_i
+y_i k(x_i, .) with a_i = 1 where the margin is below 1. If f with all a_i = 1 has no margin above 1, it is the
+minimiser.
+"""
 
 import numpy as np
 
@@ -6,9 +11,10 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.kernel.parzen import middle_intercept, require_possible, smallest_alpha
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 
 
-class ClosedForm:
+class ClosedForm(Method):
     """f = 1/(alpha n) sum_i w_i y_i k(x_i, .), the minimiser if no margin y_i f(x_i) exceeds 1.
 
     One iteration is the product of the kernel matrix with w y, tile by tile; the matrix is never stored.
@@ -30,6 +36,7 @@ class ClosedForm:
         There is no randomness.
     initial : Solution, optional
         Only its ``n_iter`` is used.
+    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
@@ -43,19 +50,16 @@ class ClosedForm:
     """
 
     losses = ("hinge",)
-    granularity = 1
-    first_check = 1
 
-    def __init__(
-        self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None, initial=None
-    ):
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None,
+                 initial=None, core="compiled"):  # fmt: skip
+        super().__init__(core)
         margin_loss(loss, offered=self.losses)
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if self.problem.alpha is None:
             raise ValueError("the closed form needs alpha, a positive number")
         if fit_intercept:
             require_possible(self.problem.y, self.problem.weights)
-        self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
         self.smallest_alpha = None
         self._coef, self._f = np.zeros(self.problem.n), np.zeros(self.problem.n)
         if initial is not None:
@@ -71,7 +75,7 @@ class ClosedForm:
         if self.smallest_alpha is not None or n_iter < 1:
             return 0
         problem = self.problem
-        sums = problem.rows.matvec(problem.weights * problem.y)
+        sums = self.core.parzen_sums(problem.rows, problem.weights * problem.y)
         self.n_kernel_evaluations = problem.n * int(np.count_nonzero(problem.weights))
         self.smallest_alpha = smallest_alpha(sums, problem.y, problem.weights, fit_intercept=problem.fit_intercept)
         self._f = sums / (problem.alpha * problem.n)
