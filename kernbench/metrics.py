@@ -151,9 +151,9 @@ def auc_interval(
     confidence : float, default=0.95
         Between 0 and 1.
     n_resamples : int, default=1000
-        Of the bootstrap.
+        Number of bootstrap samples.
     random_state : None, int, RandomState or Generator
-        Of the bootstrap. None is NumPy's global state (``np.random.seed``).
+        Source of the bootstrap samples. None is NumPy's global state (``np.random.seed``).
     pos_label : label, optional
         The positive class; by default the larger label.
 
@@ -308,7 +308,7 @@ def threshold_for(
     sensitivity, specificity, precision : float
         In [0, 1]; one of these or `cost`. Sensitivity is also called recall or true positive rate.
     cost : (float, float)
-        Of a false positive and of a false negative, at least 0 and not both 0, in any unit.
+        Cost of a false positive and of a false negative, at least 0 and not both 0, in any unit.
     sample_weight : array-like of shape (n_samples,), optional
         At least 0; samples of weight 0 are not looked at. Precision and cost depend on the shares of the classes: where
         those of `y` are not the real ones, weight them.

@@ -71,7 +71,7 @@ def stream(name, seed=0, **options):
     name : str
         ``"mnist-deformed"``.
     seed : int, default=0
-        Of the stream.
+        Seed of the stream.
     **options
         Options of the set, see :func:`describe`.
 

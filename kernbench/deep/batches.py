@@ -91,7 +91,7 @@ class IndexedDataset(Dataset):
     Attributes
     ----------
     indices : ndarray of shape (n,)
-        Of each example among those of its class, in the order of the data set.
+        Index of each example among those of its class, in the order of the data set.
     n_positive, n_negative : int
 
     Examples

@@ -23,17 +23,17 @@ from kernbench.solvers.kernel.smo.certificate import MOST_GAP
 MOST_JOINING = 4096  # rows of a part in one round
 INNER = 0.5  # fraction of the violation to reach, for the last working set
 LOOSE = 0.1  # fraction of the violation over the tested rows, for intermediate working sets
-# Rows whose slope at a coefficient of 0 is below that of a violation by less than so many times the largest violation
-NEAR = 3.0  # ... are tested in the next round, the others once these satisfy the conditions
-JOIN = 0.5  # ... belong to the next working set
-WIDEST = 0.3  # but not by more than this, in units of a violation
+# How far, in multiples of the largest violation, a row with coefficient 0 may be from violating its condition
+NEAR = 3.0  # ... to be tested in the next round; the other rows are tested once these satisfy the conditions
+JOIN = 0.5  # ... to join the next working set,
+WIDEST = 0.3  # but at most this far, in units of a violation
 SAME_BOX = 1e-12  # share of its bound within which a coefficient is at it
 LESS = 0.1  # factor of the violation to reach where the gap is too large at the last one
 LEAST = 1e-3  # ... down to this share of `tol`
 
 
 class Outputs:
-    """Values of a kernel expansion at some rows, computed where these are held; `chosen` is a mask of all rows."""
+    """Evaluate a kernel expansion at the rows of the mask `chosen`, where the rows are held."""
 
     def __init__(self, settings, vectors, coef, chosen):
         self.kernel, self.dtype = settings["kernel"], settings["dtype"]

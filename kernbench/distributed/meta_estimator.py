@@ -40,7 +40,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         KernelSVR, KernelRegressor(solver="smo"), KernelNoveltyDetector, a doubly stochastic estimator, or a Pipeline of
         StandardScaler, Nystroem, RandomFeatures and one of these. Others are rejected, naming an alternative.
     client : distributed.Client, default=None
-        Of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
+        A client of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
         Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet).
         What does not fit is computed or read anew in each pass. ``"auto"`` is a quarter of what is free.

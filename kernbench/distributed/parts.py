@@ -10,8 +10,8 @@ from kernbench.solvers.kernel.smo._smo import SMO
 
 PART_ROWS = 16_384  # of a part, at most, if there are not fewer than FEWEST_PARTS
 FEWEST_PARTS = 4
-FEW = 256  # rows of a part without support vectors
-PART_TOL = 1e-2  # violation at which a part is left, in units of a violation; for one class, of the first one
+FEW = 256  # rows that stand for a part without support vectors
+PART_TOL = 1e-2  # largest violation of a part's solution, in units of a violation; for one class, of the first one
 
 
 def parts_of(n_rows):
@@ -37,7 +37,7 @@ def solve_part(X, maps, y, weights, settings):
     support : ndarray of intp
         Indices of the support vectors.
     coef : ndarray
-        Their coefficients; None for some rows where there are none, or the labels are of one class.
+        Coefficients of the support vectors; None if there are none, or the labels are of one class.
     """
     used = np.flatnonzero(weights > 0)
     y, is_label = y[used], not isinstance(settings["loss"], OneClass | ResidualLoss)
@@ -71,14 +71,14 @@ def make_smo(X, y, weights, settings, *, mass=None, initial=None):
 
 
 def set_tolerance(solver, violation):
-    """Let a solver end at this violation, whatever the unit of its own targets is."""
+    """Set the violation at which a solver stops, in the unit of the whole problem."""
     solver.tol = violation / (solver.problem.unit() or 1.0)
 
 
 def rough_tolerance(solver, loss):
     """Return the violation at which a first solution is good enough.
 
-    The values of a one-class machine, and their unit, are not known beforehand: a step is taken to see them.
+    The scale of the values of a one-class machine is not known beforehand: one step is taken to measure it.
     """
     if not isinstance(loss, OneClass):
         return PART_TOL * solver.problem.unit()

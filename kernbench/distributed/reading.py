@@ -21,7 +21,8 @@ def read(client, X, y, learns_from):
     X, y
         As for `Distributed.fit`.
     learns_from : {"labels", "rows", "samples"}
-        Of an estimator: ``"rows"`` has no labels, None; for ``"samples"`` X and y are rows, labelled 1 and -1 here.
+        What the estimator is fitted to. For ``"rows"`` the labels are None; for ``"samples"`` X and y are both rows,
+        labelled 1 and -1 here.
     """
     if learns_from == "samples":
         return _read_samples(client, X, y)

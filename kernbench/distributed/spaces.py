@@ -15,7 +15,7 @@ from kernbench.kernels.names import resolve_kernel
 
 
 class DrawnRows:
-    """Rows in blocks behind ``shape`` and ``[indices]``, from which some rows are drawn."""
+    """Rows in blocks with the interface of an array, ``shape`` and ``[indices]``, to draw some of them."""
 
     def __init__(self, blocks):
         self.blocks, self.shape, self.dtype = blocks, blocks.shape, blocks.dtype

@@ -40,7 +40,7 @@ class Examples:
     y : ndarray of shape (n_rows,), or None
     sample_weight : ndarray of shape (n_rows,), or None
     names : ndarray of str, or None
-        Of the columns.
+        Names of the columns.
     keep_bytes : int
         Memory for features.
     """

@@ -69,7 +69,7 @@ class FeatureBlocks:
     ----------
     kernel : Kernel
     n_columns : int
-        Of a block.
+        Columns of a block.
     n_features_in : int
         Columns of the rows.
     form, draws : str

@@ -33,7 +33,7 @@ class RandomFeatures(KernelTransformer):
     n_features : int, default=256
         Columns of the result (scikit-learn's ``n_components``). The terms of a sum share them.
     gamma : {"scale", "auto", "median"} or float, default="scale"
-        Of a kernel that is given by name, as are `degree` and `coef0`.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`.
     degree : int, default=3
     coef0 : float, default=0.0
     form : str, default="auto"

@@ -192,7 +192,7 @@ class Kernel:
         ----------
         X : ndarray or CSR matrix of shape (n, d)
         feature_names : sequence of str, optional
-            For the message.
+            Used in the message.
         """
         lower = self.lower
         values = X.data if sparse.issparse(X) else X

@@ -24,9 +24,9 @@ class Loss:
     bend : float or None
         -psi'', where the dual psi is a quadratic function on its domain, on either side of 0; else None.
     parameter_name : str or None
-        What its parameter is called, None for a loss without one.
+        Name of the parameter, None for a loss without one.
     bounds : dict or None
-        Of the parameter, as `kernbench.validation.numbers.check_number` takes them.
+        Bounds of the parameter, as keywords of `kernbench.validation.numbers.check_number`.
     default : float
         The parameter unless it is given.
     """

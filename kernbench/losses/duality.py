@@ -33,7 +33,7 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
         f(x_i) = (K coef)_i, if known; saves the product with K where `coef` is dual feasible.
     loss : class of `losses.margin`, or ResidualLoss
     targets : ndarray of shape (n,), optional
-        Of a loss of residuals.
+        Targets of a loss of residuals.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def area_between(x, y, fpr_range, tpr_range, ties):
     Parameters
     ----------
     x, y : ndarray of shape (n_distinct,)
-        Of `roc_vertices`.
+        Vertices as `roc_vertices` returns them.
     fpr_range, tpr_range : (float, float)
         The sides of the rectangle.
     ties : {"half", "miss"}

@@ -45,7 +45,7 @@ class AUCDifference:
         Confidence interval, within [-1, 1].
     standard_error : float
     p_value : float
-        Of the hypothesis that both areas are equal, two-sided.
+        Two-sided p-value of the hypothesis that both areas are equal.
     confidence : float
     """
 

@@ -87,7 +87,7 @@ def paired_heights(heights, weights, y):
     heights : ndarray
         Half-sums of the mu-th smallest height of either class, ascending.
     masses : ndarray
-        Their widths: twice the length of the interval of mu, since both classes are counted.
+        Widths of the steps: twice the length of the interval of mu, since both classes are counted.
     """
     return _pair(_Basin(heights[y > 0], weights[y > 0]), _Basin(heights[y < 0], weights[y < 0]))
 

@@ -1,4 +1,4 @@
-"""What the registry knows of an algorithm."""
+"""The registry's description of an algorithm."""
 
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -36,8 +36,8 @@ class SolverEntry:
     default_iterations : int
         Smallest number of iterations that ``max_iter=-1`` stands for.
     default_work : int, optional
-        Of a solver whose iteration is a step on one row: stored values that `default_iterations` steps may touch. With
-        longer rows, or a loss whose steps take longer, the steps are fewer.
+        For a solver whose iteration is a step on one row, the stored values that `default_iterations` steps may touch.
+        With longer rows, or a loss whose steps take longer, the steps are fewer.
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool

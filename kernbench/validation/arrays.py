@@ -16,11 +16,11 @@ def csr_from_parts(data, indices, indptr, shape, name="X", *, make=sparse.csr_ma
     Parameters
     ----------
     data, indices, indptr : ndarray
-        Of one dimension; `data` of numbers, the others of integers. Unlike in a matrix in memory there may be no spare
-        room: ``indptr[-1]``, the length of `indices` and that of `data` must be equal.
+        One-dimensional arrays, `data` of numbers, the others of integers. Unlike in a matrix in memory there
+        may be no spare room: ``indptr[-1]``, the length of `indices` and that of `data` must be equal.
     shape : sequence of two ints
     name : str, default="X"
-        Of the matrix in messages.
+        Name of the matrix in messages.
     make : {csr_matrix, csr_array}, default=csr_matrix
 
     Raises

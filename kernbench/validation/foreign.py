@@ -15,7 +15,7 @@ def host_array(values, name):
     values : object
         Lists, data frames, sparse matrices and whatever else NumPy or scikit-learn converts are returned as they are.
     name : str
-        For messages.
+        Name of the data in messages.
 
     Returns
     -------

@@ -17,7 +17,7 @@ def check_number(name, value, *, above=None, at_least=None, below=None, at_most=
     Parameters
     ----------
     name : str
-        Of the parameter, for the message.
+        Name of the parameter, for the message.
     value : object
     above, at_least, below, at_most : float, optional
     whole : bool, default=False

@@ -36,7 +36,7 @@ class BlockFit:
     model : estimator
         The fitted one, after `fit`.
     shape : tuple of int
-        Of the rows.
+        Shape of the rows.
     """
 
     def __init__(self, model, folder, label, scheduler):

@@ -55,7 +55,7 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0, strat
     test_size : float, optional
         Share of a file's examples to set aside.
     seed : int
-        Of the draw of that share.
+        Seed of the draw of these examples.
     stratify : bool, default=True
         Keep the shares of the classes.
 

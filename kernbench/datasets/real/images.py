@@ -62,7 +62,7 @@ def mnist_deformed(paths, seed, *, digits=None, n_components=None):
     ----------
     paths : dict
     seed : int
-        Of the stream.
+        Seed of the stream.
     digits : None or (int, int), default=None
         Two digits, of which the first becomes +1 and the second -1; None takes all ten.
     n_components : int or None, default=None

@@ -34,10 +34,10 @@ class RankedRangeLoss(torch.nn.Module):
         Two integers are ranks, 0 <= m < n: the losses of rank m + 1 to n. Two floats are shares of all losses,
         0 <= m < n <= 1; an end that falls inside a loss counts a part of it.
     loss : str or callable, default="log_loss"
-        Of the margin y h, for labels 0 and 1, or -1 and 1: "hinge", "squared_hinge", "log_loss". Of the residual
-        h - y, for any numbers: "squared_error", "absolute_error", "huber" (delta = 1), "epsilon_insensitive"
-        (epsilon = 0.1). Or a function of outputs and targets that returns the B losses of a batch, such as
-        ``torch.nn.CrossEntropyLoss(reduction="none")``.
+        A loss of the margin y h, for labels 0 and 1, or -1 and 1: "hinge", "squared_hinge", "log_loss"; a loss of
+        the residual h - y, for any numbers: "squared_error", "absolute_error", "huber" (delta = 1),
+        "epsilon_insensitive" (epsilon = 0.1); or a function of outputs and targets that returns the B losses of a
+        batch, such as ``torch.nn.CrossEntropyLoss(reduction="none")``.
 
     Notes
     -----

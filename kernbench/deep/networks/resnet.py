@@ -56,7 +56,7 @@ class ResidualBlock(nn.Module):
     ----------
     in_channels, channels : int
     stride : int, default=1
-        Of the first convolution and of the shortcut.
+        Stride of the first convolution and of the shortcut.
     """
 
     def __init__(self, in_channels, channels, stride=1):

@@ -192,7 +192,7 @@ class AGDSBCD(SBCD):
         Parameters
         ----------
         scores : Tensor of shape (N,) or (N, 1)
-            Of the negatives of the training set, by the module's current parameters.
+            Scores of the negatives of the training set with the module's current parameters.
         """
         if self.param_groups[0]["thresholds"] != "exact":
             raise ValueError("thresholds='stochastic' has thresholds of losses: choose thresholds='exact'")

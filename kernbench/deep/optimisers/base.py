@@ -6,7 +6,7 @@ from kernbench.deep.checks import column_of, require_labels
 
 
 class ScoreOptimizer(torch.optim.Optimizer):
-    """An optimiser that knows the slope of its objective in each score of a batch.
+    """Base class of optimisers that compute the slope of their objective in each score of a batch.
 
     What belongs to no parameter is kept in the state of the first one, as in `torch.optim.LBFGS`, so that `state_dict`,
     copies and pickles hold it.

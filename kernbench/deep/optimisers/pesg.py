@@ -21,7 +21,7 @@ class PESG(ScoreOptimizer):
     ----------
     params : iterable of Parameter, or of dict
     lr : float, default=0.1
-        Of the first stage. An option of groups.
+        Step size of the first stage; may differ between parameter groups.
     margin : float, default=1.0
         M.
     decay : float, default=0.002

@@ -27,7 +27,7 @@ class ThresholdPerPositive:
     state : dict
         Where the tensors are kept.
     end : {"low", "high"}
-        Of the range: whose thresholds these are.
+        The end of the range whose thresholds these are.
     share : float
         l/N.
     n_positive : int

@@ -1,4 +1,4 @@
-"""The state of a fit in a file, from which it goes on bit for bit."""
+"""The state of a fit in a file, from which it is resumed bit for bit."""
 
 import torch
 

@@ -35,14 +35,14 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         Positives and negatives in a batch; their sum is the batch of "cross-entropy", which takes all examples in a
         random order.
     learning_rate : float or "auto", default="auto"
-        The step size; of "agd-sbcd" the paper's c. To be chosen by validation, in powers of ten: "auto" is a start.
+        The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess.
     max_epochs : int, default=10
         An epoch is as many batches as hold the number of training examples.
     method_options : dict, default=None
-        Of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``, ``shared_batches``,
-        ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``. "cross-entropy" and
-        "auc-margin": ``decay_every`` (the step size is divided by ten after so many epochs; 5). "auc-margin":
-        ``margin``, ``decay``, ``clip`` of `PESG`.
+        Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
+        ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
+        "cross-entropy" and "auc-margin": ``decay_every`` (the step size is divided by ten after so many epochs; 5).
+        "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
         A share of either class to hold out, or other examples.
     look_every : int, default=None
@@ -59,7 +59,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     device : str or torch.device, default=None
         None: a CUDA device if there is one, else the CPU.
     checkpoint : str or Path, default=None
-        File to which the state of the fit is written after each look at the end of `look_every` steps, and on Ctrl-C.
+        File to which the state of the fit is written after each evaluation, every `look_every` steps, and on Ctrl-C.
     resume : bool, default=False
         Go on from `checkpoint` if that file exists. On the CPU the outcome is that of a fit that was never stopped, bit
         for bit. Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
@@ -83,7 +83,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     best_state_, last_state_ : dict of str to Tensor
         State dicts; `best_state_` is None without validation.
     validation_score_, best_n_iter_ : float, int
-        Of the best evaluation; None and 0 without validation.
+        Score and step of the best evaluation; None and 0 without validation.
     n_iter_ : int
         Steps.
     status_ : str

@@ -26,9 +26,9 @@ class Settings:
     n_positive, n_negative : int
     learning_rate : float or "auto"
     options : dict
-        Of the method.
+        Options of the method.
     seed : int
-        Of the batches.
+        Seed of the batches.
     """
 
     fpr_range: tuple

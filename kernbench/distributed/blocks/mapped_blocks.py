@@ -17,11 +17,11 @@ class MappedBlocks(LocalBlocks):
         Features of an array or CSR matrix of rows, such as ``Nystroem(...).fit(X).transform``. It is called with the
         same rows each time, so that features that are computed anew are the same, bit for bit.
     n_columns : int
-        The features' number.
+        Number of features.
     dtype : dtype
-        Theirs; the function's result is converted to it.
+        Type of the features; the result of the function is converted to it.
     n_stored : int, optional
-        Their entries, if they are sparse. By default they are dense.
+        Number of stored entries of sparse features; by default the features are dense.
     keep_bytes : int, default=0
         Memory for dense features: they are kept up to there, and computed anew in each pass beyond.
     """

@@ -29,12 +29,12 @@ class RowsBetween:
 
 
 def rows_at_random(blocks, keep_bytes):
-    """Return something that rows are drawn from: the blocks, or, where that is slow, all rows in memory.
+    """Return a source for random rows: the blocks or, if reading single rows from them is slow, all rows in memory.
 
     Raises
     ------
     ValueError
-        For rows in text or Parquet files that do not fit.
+        If rows in text or Parquet files do not fit in memory.
     """
     if blocks.is_remote or not any(source.is_sparse or source.is_slow for source in blocks.sources):
         return DrawnRows(blocks)

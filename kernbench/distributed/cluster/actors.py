@@ -53,7 +53,7 @@ class Actors:
     Attributes
     ----------
     is_new : bool
-        Whether the objects were not called yet.
+        True until the objects are called for the first time.
     shares : list of list of int
         The parts of each object.
     """
@@ -63,7 +63,7 @@ class Actors:
         self._futures, self.shares, self.is_new, self._n_calls = None, [], True, 0
 
     def call(self, method, arguments, tries=TRIES):
-        """Return pairs of the parts of an object and what ``method(*arguments(own))`` of it returns.
+        """Return pairs (own, result): the parts of each object, and its ``method(*arguments(own))``.
 
         Objects for which ``arguments(own)`` is None are not called.
 
@@ -95,7 +95,7 @@ class Actors:
         return None
 
     async def _stop(self, number):
-        """Stop the calls up to this one; objects that are lost need no stop."""
+        """Stop the calls up to this one; lost objects are ignored."""
         calls = [(k, (number,)) for k in range(len(self._futures))]
         with suppress(Exception):
             # In the event loop of a worker: the thread of its objects is busy with the call that is to end.

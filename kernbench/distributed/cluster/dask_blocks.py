@@ -180,7 +180,7 @@ class DaskBlocks:
         return found
 
     def _make_actors(self):
-        # `arguments` is no bound method: the actors must not refer to this object, whose end releases the parts.
+        # Not a bound method: the actors must not refer to this object, whose deletion releases the parts.
         self.actors = Actors(
             self.client, self.parts, held_rows.Holder, partial(_held, self.layout, self.bounds, self.parts)
         )

@@ -1,4 +1,4 @@
-"""Code that runs on a worker: its share of a pass over the rows."""
+"""Functions that run on a worker: its share of a pass over the rows."""
 
 from dataclasses import dataclass
 

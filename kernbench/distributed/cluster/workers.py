@@ -19,7 +19,7 @@ def check_workers(client, module):
         raise ValueError("the scheduler has no workers: start some with `dask worker ADDRESS`")
     tasks = {worker: client.submit(_version_after_import, module, workers=[worker], pure=False) for worker in workers}
     for worker, task in tasks.items():
-        while not task.done() and worker in addresses(client):  # one that is gone never answers
+        while not task.done() and worker in addresses(client):  # a lost worker never answers
             _wait_for(task)
         if task.status == "error":
             raise ValueError(f"worker {worker} cannot import kernbench ({task.exception()}): install it on all workers")
@@ -47,13 +47,13 @@ def addresses(client):
 
 
 def free_bytes(client):
-    """Return the memory that the workers have left."""
+    """Return the free memory of all workers."""
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     return sum(max(0, w["memory_limit"] - w["metrics"].get("memory", 0)) for w in workers)
 
 
 def lost():
-    """Return the exceptions that tell that a worker was lost."""
+    """Return the exceptions that are raised when a worker is lost."""
     from distributed.client import FutureCancelledError
     from distributed.scheduler import KilledWorker
 

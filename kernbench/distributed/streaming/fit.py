@@ -39,7 +39,7 @@ class BlockStreamTask:
     Attributes
     ----------
     blocks : Team
-        Counts passes (one for each step) and bytes.
+        Computes the sums; counts passes (one for each step) and bytes.
     """
 
     learns_from = "labels"

@@ -39,9 +39,9 @@ class Setup:
     Attributes
     ----------
     kernel, n_features, block_size, form, draws, cache_bytes
-        Of the random features; `n_features` are the columns of the rows.
+        Settings of the random features; `n_features` is the number of columns of the rows.
     seed : int
-        Of the features.
+        Seed of the features.
     loss : OutputLoss
     n_outputs : int
     code : callable or None
@@ -74,7 +74,7 @@ class Gradients(Actor):
     ----------
     setup : Setup
     numbers : list of int
-        Of the strata.
+        Indices of the strata.
     strata : list of Stratum
     rows : list, optional
         Rows of the strata, if they are passed separately.
@@ -110,7 +110,8 @@ class Gradients(Actor):
         level : float
             The parameter of the loss.
         exponents : list of int
-            Of the gradient, the covariance with a preconditioner, and both of the operator if there is one.
+            Exponents of the gradient, of the covariance with a preconditioner, and of both for the operator if there is
+            one.
 
         Returns
         -------

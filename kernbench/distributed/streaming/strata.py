@@ -24,11 +24,11 @@ class Draw:
     Attributes
     ----------
     numbers : ndarray of shape (n_strata,)
-        Of the pass over each stratum.
+        Index of the current pass over each stratum.
     spans : ndarray of shape (n_strata, 2)
-        From each stratum the positions spans[s, 0] to spans[s, 1] - 1 of its random order.
+        Stratum s contributes positions spans[s, 0] to spans[s, 1] - 1 of its random order.
     weights : ndarray of shape (n_strata,), or None
-        Of each row of a stratum.
+        Weight of each row of a stratum.
     """
 
     numbers: np.ndarray
@@ -65,7 +65,7 @@ class Order:
     ----------
     stratum : int
     rows : int or ndarray
-        Their number, or the indices of those that are used.
+        Number of rows, or the indices of those that are used.
     seed : int
     shuffle : bool
     """

@@ -14,10 +14,10 @@ class Team:
     Attributes
     ----------
     setup : Setup
-        Without the settings of the solver: seed, loss, outputs, block size, preconditioner.
+        Settings known before the solver: all but seed, loss, outputs, block size and preconditioner.
     strata : list of Stratum
     rows : list
-        Those of each stratum, or futures of them.
+        Rows of each stratum, or futures of them.
     """
 
     setup: Setup
@@ -37,7 +37,7 @@ class Team:
 
 
 class LocalTeam(Team):
-    """This process alone."""
+    """All strata in this process."""
 
     _own = None
 

@@ -44,8 +44,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
-        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
+        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-6
@@ -111,13 +111,13 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     block_coef_ : ndarray of shape (n_blocks, block_size, n_outputs)
         The coefficients; one output for two classes, else one for each class.
     seed_ : int
-        Of the features.
+        Seed of the features.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
         ``"softmax"`` for ``log_loss`` of more than two classes.
     form_, draws_ : str
-        Of the features.
+        How the features are made and drawn.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.

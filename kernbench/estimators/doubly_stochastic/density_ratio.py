@@ -28,8 +28,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
-        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
+        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-3
@@ -84,12 +84,12 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     block_coef_ : ndarray of shape (n_blocks, block_size, 1)
         The coefficients.
     seed_ : int
-        Of the features.
+        Seed of the features.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        Of the features.
+        How the features are made and drawn.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -108,7 +108,6 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
-
 
     References
     ----------
@@ -230,7 +229,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Parameters
         ----------
         P, Q : iterables of rows
-            Lists are known as a whole: rows are drawn from all of their chunks. Iterators are read chunk by chunk.
+            Lists are shuffled as a whole: rows are drawn from all their chunks. Iterators are read chunk by chunk.
 
         Returns
         -------

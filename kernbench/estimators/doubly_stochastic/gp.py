@@ -38,8 +38,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
-        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
+        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     noise_variance : float, default=0.1
@@ -72,7 +72,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
         is solved exactly in one step; None takes a new block in each step, and has no operator.
     draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
-        Of the features, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has it.
+        How frequencies are drawn, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has
+        it.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
@@ -111,12 +112,12 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     n_samples_ : int
         Rows so far.
     seed_ : int
-        Of the features.
+        Seed of the features.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        Of the features.
+        How the features are made and drawn.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -257,7 +258,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         y : array-like of shape (n_samples,)
             Targets; centred, for the prior mean is 0.
         points : array-like of shape (n_points, n_features), default=None
-            Where standard deviations will be asked for, with ``std="points"``. Memory grows with their number times
+            Where standard deviations will be predicted, with ``std="points"``. Memory grows with their number times
             that of the features.
 
         Returns
@@ -303,7 +304,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         elif points is not None:
             raise ValueError("points are given in the first call of partial_fit, or in fit")
         elif self.std == "points" and not hasattr(self, "_progress"):
-            raise ValueError("a model out of a file has forgotten how its standard deviations came about: fit it again")
+            raise ValueError(
+                "standard deviations cannot be continued from a model that was read from a file: fit it again"
+            )
         self.n_samples_ += X.shape[0]
         self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
         return self
@@ -314,12 +317,12 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, sample_weight)
-            A list is known as a whole: rows are drawn from all of its chunks. An iterator is read chunk by chunk: its
-            chunks should come in random order. A weight w divides the noise variance of its row by w.
+            A list is shuffled as a whole: rows are drawn from all its chunks. An iterator is read chunk by chunk: its
+            chunks should be in random order. A weight w divides the noise variance of its row by w.
         points : array-like of shape (n_points, n_features), default=None
             As for `fit`.
         n_samples : int, default=None
-            The rows of all chunks, which the regularisation depends on. A list says it itself.
+            Number of rows of all chunks, which the regularisation depends on; needed for iterators only.
 
         Returns
         -------
@@ -356,9 +359,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         vars(self).pop("std_", None)
         vars(self).pop("operator_coef_", None)
         if self.std == "points" and points is None:
-            raise ValueError("std='points' needs the points at which standard deviations will be asked for: points=")
+            raise ValueError("std='points' needs the points at which standard deviations will be predicted: points=")
         if self.std != "points" and points is not None:
-            raise ValueError("points are of use with std='points' only")
+            raise ValueError("points= needs std='points'")
         if points is not None:
             self.points_ = check_rows(self, points, reset=False, accept_sparse=False)
 
@@ -405,7 +408,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             return mean, self._std_of_operator(check_rows(self, X, reset=False))
         X = check_rows(self, X, reset=False, accept_sparse=False)
         if X.shape != self.points_.shape or not np.array_equal(X, self.points_):
-            raise ValueError("std='points' knows standard deviations at the points given to fit only, in their order")
+            raise ValueError(
+                "with std='points' standard deviations are known at the points given to fit only, in their order"
+            )
         return mean, self.std_.copy()
 
     def _std_of_operator(self, X):

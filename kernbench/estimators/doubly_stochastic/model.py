@@ -47,7 +47,7 @@ class Progress:
     ----------
     solution : Solution
     seeds : tuple of int
-        Of the kernel's width and of the order of the rows; the seed of the features is part of the solution.
+        Seeds of the kernel's width and of the order of the rows; that of the features is part of the solution.
     identity : tuple
         Coefficients are reusable only if this matches: columns, classes, and the parameters that define the features.
     kernel : Kernel

@@ -11,7 +11,9 @@ from kernbench.estimators.locks import one_at_a_time
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
-STEPS_OF_THE_LEVEL = 20.0  # over nu: it rises by about nu in a step, after one of the first has thrown it down
+STEPS_OF_THE_LEVEL = (
+    20.0  # over nu: the level rises by about nu in a step, after one of the first steps has lowered it far
+)
 
 
 class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
@@ -34,8 +36,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     nu : float, default=0.1
         The share of outliers, in (0, 1), and the strength of the regularisation.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine it. The
-        median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
+        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     batch_size : int, default=1024
@@ -83,12 +85,12 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     offset_ : float
         The level: rows that score less are novel.
     seed_ : int
-        Of the features.
+        Seed of the features.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        Of the features.
+        How the features are made and drawn.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -203,7 +205,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
             After Ctrl-C; the model of the last step is kept.
         """
@@ -241,7 +243,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Parameters
         ----------
         chunks : iterable of X, (X, None) or (X, None, sample_weight)
-            A list is known as a whole: rows are drawn from all of its chunks. An iterator is read chunk by chunk.
+            A list is shuffled as a whole: rows are drawn from all its chunks. An iterator is read chunk by chunk.
 
         Returns
         -------

@@ -120,7 +120,7 @@ def _check_pairs(model):
     elif not (is_integer(pairs) and pairs >= 1):
         raise ValueError(f"pairs must be 'all', 'n_samples' or an integer of at least 1, got {pairs!r}")
     if model.loss == SQUARED and pairs != "all":
-        raise ValueError("loss='squared' looks at all pairs, at no cost: choose pairs='all'")
+        raise ValueError("loss='squared' takes all pairs at no extra cost: choose pairs='all'")
 
 
 def check_threshold(threshold, named=(YOUDEN,)):

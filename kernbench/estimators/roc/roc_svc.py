@@ -52,7 +52,7 @@ class ROCSVC(RankingClassifier):
         with a small `alpha`; a float in (0, 1) holds out that share of each class, drawn at random, and uses their
         scores. `adjust_threshold` takes any other rows.
     gamma : {"scale", "auto", "median"} or float, default="scale"
-        Of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     features : {"auto", "nystroem", "random", "exact"}, default="auto"

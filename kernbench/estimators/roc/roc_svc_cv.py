@@ -58,8 +58,8 @@ class ROCSVCCV(RankingClassifier):
         Validation AUC.
     mean_auc_ : ndarray of shape (n_alphas,)
     standard_error_ : ndarray of shape (n_alphas,)
-        Of the mean: the standard deviation over the folds divided by √n_folds. Folds share most of their training rows,
-        so it does not give a confidence interval.
+        Standard error of the mean: the standard deviation over the folds divided by √n_folds. Folds share most of their
+        training rows, so it does not give a confidence interval.
 
     All other attributes are those of `ROCSVC`, fitted to all rows with ``alpha_``.
 

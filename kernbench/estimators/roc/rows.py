@@ -20,7 +20,7 @@ class Rows:
         -1 and +1 for two classes, or the numbers of a regression.
     weights : ndarray of shape (n_rows,), or None
     indices : ndarray of shape (n_rows,), or None
-        Their indices among the rows given to ``fit``; None means that these are all.
+        Indices of the rows among those given to ``fit``; None means all of them.
     """
 
     X: object
@@ -98,9 +98,9 @@ def hold_out(rows, name, share, seed, *, stratified=True):
     ----------
     rows : Rows
     name : str
-        Of the parameter that asks for it.
+        Name of the parameter that requests the split.
     share : float
-        Of each class, or of all rows; at least one row, and not all.
+        Fraction of each class, or of all rows; at least one row, and not all.
     seed : int
     stratified : bool, default=True
         Whether the rows are of two classes.

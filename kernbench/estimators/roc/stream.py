@@ -75,7 +75,7 @@ class Stream:
     largest : float
         Largest k(x, x) so far.
     reservoirs : list of two Reservoir
-        Of the negatives and the positives.
+        Reservoirs of the negatives and the positives.
     """
 
     space: Space

@@ -149,8 +149,8 @@ class KernelSVC(ExpansionClassifier):
     n_support_ : ndarray of shape (n_classes,), int32
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV)
-        Their coefficients, laid out and signed as in ``SVC``; always dense. With more than two classes one
-        against the rest, row k is the problem of class k, which is positive.
+        Coefficients of the support vectors, laid out and signed as in ``SVC``; always dense. With more than two
+        classes one against the rest, row k is the problem of class k, which is positive.
     coef_ : ndarray of shape (n_problems, n_features)
         Weights of the features; linear kernel only. There are n_classes (n_classes - 1) / 2 problems one
         against one, n_classes one against the rest.

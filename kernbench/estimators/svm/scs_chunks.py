@@ -17,7 +17,7 @@ class Reader(chunks.Reader):
     Attributes
     ----------
     factors : tuple of two floats
-        Of the weights, by class.
+        Factors of the weights, by class.
     """
 
     factors = (1.0, 1.0)

@@ -60,8 +60,8 @@ class PartialAUCClassifier(RankingClassifier):
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`.
     tol : float, default=1e-3
-        Of the solver's rule; for ``dca-exact``, of the relative decrease of the objective and of the certified gap of
-        its subproblem.
+        Tolerance of the solver's stopping rule; for ``dca-exact``, of the relative decrease of the objective and of the
+        certified gap of its subproblem.
     max_iter : int, default=-1
         -1 is the solver's default limit.
     max_seconds, warm_start, callback, verbose
@@ -215,7 +215,7 @@ class PartialAUCClassifier(RankingClassifier):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
             After Ctrl-C, with the model fitted as far as it got.
 
@@ -224,8 +224,8 @@ class PartialAUCClassifier(RankingClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         UserWarning
-            If no function does better than f = 0: where most pairs of the window are ranked wrongly whatever f is, a
-            convex loss of a pair is least where all scores are equal.
+            If f = 0 is the best solution: if every f ranks most pairs of the window wrongly, a convex loss is minimal
+            where all scores are equal.
         """
         fit_task(PartialAUCTask(self, X, y, sample_weight), [self])
         return self
@@ -238,10 +238,10 @@ class PartialAUCClassifier(RankingClassifier):
         X, y, sample_weight
             As for `fit`.
         alphas : array-like of shape (n_models,), default=None
-            Each > 0, in any order; they are worked through from large to small.
+            Each > 0, in any order; they are fitted from large to small.
         fpr_ranges : list of (float, float), default=None
-            Instead of `alphas`; worked through in their order. From the whole range towards a narrow one is a good way
-            to it, since the first problem is convex.
+            Ranges to fit in turn, instead of `alphas`. Going from the whole range to a narrow one helps, since the
+            first problem is convex.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class PartialAUCClassifier(RankingClassifier):
         X, y, sample_weight
             As for `fit`; the rows that the model was fitted to, to judge the fit.
         mu : float, default=1.0
-            Of the envelopes, > 0: that of the paper times the number of pairs within the window.
+            Smoothing parameter of the envelopes, > 0: that of the paper times the number of pairs within the window.
 
         Returns
         -------
@@ -296,6 +296,6 @@ class PartialAUCClassifier(RankingClassifier):
             return threshold
         if self.fpr_range_[1] == 1:
             raise ValueError(
-                "threshold='window' is where the specificity is 0, since the range ends at 1: choose another threshold"
+                "threshold='window' would set the specificity to 0, since the range ends at 1: choose another threshold"
             )
         return ("specificity", 1 - self.fpr_range_[1])

@@ -156,7 +156,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         Raises
         ------
         ValueError
-            For parameters or data that make no sense; the message says what to change.
+            For invalid parameters or data; the message says what to change.
         KeyboardInterrupt
             After Ctrl-C, with the model fitted as far as it got.
         """

@@ -36,7 +36,7 @@ class RankedRangeTask(SpaceTask):
     metric : callable
         For validation: ``metric(y, f) -> float``, the larger the better.
     name : str
-        Of its column in the trace.
+        Name of its column in the trace.
     default_loss : str
     """
 

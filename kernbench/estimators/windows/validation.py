@@ -61,7 +61,7 @@ class ValidatedRuns:
 
     @property
     def callbacks(self):
-        """The callbacks of all runs: one that belongs to the run that goes on, or none."""
+        """The callbacks of the current run: one, or an empty list."""
         return [] if self.rows is None else [lambda model: self.runs[-1](model)]
 
     def begin(self, metric=None):

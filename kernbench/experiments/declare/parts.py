@@ -79,7 +79,7 @@ class OwnFile:
     params : dict
         As those of a :class:`Setting`; ``gamma="scale"`` is replaced by 1 / (d Var X) of the file's training rows.
     task : str
-        Of the data the experiment takes: ``"binary"``, ``"multi-class"`` or ``"regression"``.
+        Task of the data that the experiment takes: ``"binary"``, ``"multi-class"`` or ``"regression"``.
     methods : tuple of str or None
         As those of a :class:`Setting`.
     """

@@ -195,9 +195,9 @@ class NystroemLogistic(OnLandmarks):
     Parameters
     ----------
     gamma, kernel
-        As of `ROCSVC`.
+        As in `ROCSVC`.
     C : float
-        Of the logistic regression.
+        Parameter of the logistic regression.
     n_landmarks : int
     landmarks : {"uniform", "stratified", "kmeans"}
     random_state : int

@@ -17,7 +17,7 @@ class Optimum:
     lower : float
         Certified lower bound on the objective alpha/2 ‖f‖² + mean hinge.
     test_error : float
-        Of the solution that is within the certified gap of it.
+        Test error of the solution that is within the certified gap of the bound.
     n_support : int
     """
 

@@ -47,9 +47,9 @@ class ZeroRegressor:
     Parameters
     ----------
     loss : str
-        As of `KernelRegressor`.
+        As in `KernelRegressor`.
     epsilon : float
-        Of the epsilon-insensitive losses.
+        Parameter of the epsilon-insensitive losses.
     **ignored
         As for `ZeroClassifier`.
     """

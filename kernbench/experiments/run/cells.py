@@ -96,7 +96,7 @@ def cell_key(cell, checksum, environment):
     ----------
     cell : Cell
     checksum : str or None
-        Of the data.
+        Checksum of the data.
     environment : dict
         As ``environment.collect`` gives it; code, processor, threads, BLAS and, where they are there, ``plugin`` and
         ``overcommitted`` count.
@@ -153,7 +153,7 @@ def _chosen_methods(experiment, methods):
 
 
 def _refuse_unknown(experiments, scale, datasets, methods):
-    """Raise ValueError for a filter that no experiment knows."""
+    """Raise ValueError for a filter that matches no experiment."""
     known_datasets = {setting.name for experiment in experiments for setting in experiment.scale(scale).settings}
     known_methods = {method.name for experiment in experiments for method in experiment.methods}
     for what, given, known in (("data set", datasets, known_datasets), ("method", methods, known_methods)):

@@ -57,7 +57,7 @@ def code_digest(folder=PACKAGE):
     Parameters
     ----------
     folder : Path
-        Of a package. Its folders `SHOWING` do not count; compiled modules do where their source is not there.
+        Folder of a package. Its subfolders `SHOWING` do not count; compiled modules count if their sources are missing.
 
     Returns
     -------

@@ -22,7 +22,7 @@ class Event:
         Cells skipped or finished so far, and cells in all.
     cell : Cell or None
     record : dict or None
-        Of the finished or skipped cell.
+        Record of the finished or skipped cell.
     remaining : float or None
         Estimated remaining seconds; None if no similar cells have been run before.
     message : str
@@ -64,7 +64,7 @@ class RunSummary:
     planned : list of PlannedCell
         All cells in their order.
     records : list of dict
-        Of the cells finished by this run.
+        Records of the cells finished by this run.
     gaps : list of Gap
         Methods that cannot run here.
     seconds : float
@@ -106,7 +106,7 @@ class Expectations:
     Parameters
     ----------
     records : iterable of dict
-        Of any code and machine, since a rough estimate is enough.
+        Records of any version and machine, since a rough estimate is enough.
     """
 
     def __init__(self, records=()):

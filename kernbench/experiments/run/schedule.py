@@ -21,7 +21,7 @@ class Task:
     cell : Cell
     key : str
     data, environment : dict
-        Of the record.
+        Data and environment of the record.
     time_limit : float or None
     memory_limit : int or None
     problem : str or None

@@ -120,7 +120,7 @@ class PreparedRows:
     zeros : tuple of float
         What entries of 0 are lifted to, see `lifted`.
     which : slice or ndarray of int
-        Their places among all rows.
+        Indices of these rows among all rows.
     wide : bool
         Whether they need frequencies in float64 though features are float32.
     """

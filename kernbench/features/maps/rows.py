@@ -31,7 +31,7 @@ def indices_of(X):
 
 
 def is_lifted(kernel):
-    """Whether the kernel looks at something other than the entries themselves."""
+    """Whether the kernel transforms the entries first."""
     return type(kernel).lift is not Kernel.lift
 
 

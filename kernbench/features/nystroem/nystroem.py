@@ -75,7 +75,7 @@ class Nystroem(KernelTransformer):
         Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
         columns, by decreasing pivot; the other roots keep all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
-        Their indices in the training set; not for ``landmarks="kmeans"`` or rows that were given.
+        Indices of the landmarks in the training set; not for ``landmarks="kmeans"`` or rows that were given.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
         R; upper triangular for ``root="cholesky"``, symmetric for ``root="symmetric"``.
     eigenvalues_ : ndarray of shape (n_features_out,), float64

@@ -32,7 +32,7 @@ class PairwiseProblem:
     balanced : bool
         See `kernbench.pairs.draw_pairs`.
     rng : Generator, optional
-        For the pairs.
+        Draws the pairs.
     offered : tuple of str, optional
         The losses that the solver knows.
 

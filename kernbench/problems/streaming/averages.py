@@ -55,7 +55,7 @@ class Averages:
         return average
 
     def state(self):
-        """Return what a run needs to go on, as fresh arrays."""
+        """Return the state needed to resume, as new arrays."""
         if self.kind == "last":
             return {}
         return {

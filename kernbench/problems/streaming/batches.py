@@ -27,7 +27,7 @@ class Batch:
     weights : ndarray of shape (n,), or None
         All of them positive.
     rows : ndarray of shape (n,), intp, or None
-        Their indices in the arrays that they come from.
+        Indices of the rows in the arrays that they come from.
     n_pass : int
         Passes over the data before this one.
     begins_pass : bool
@@ -110,7 +110,7 @@ class PairBatches:
     Parameters
     ----------
     P, Q : ndarrays or CSR matrices
-        Of as many columns and one dtype.
+        Rows with the same number of columns and dtype.
     batch_size : int
     seed : int, default=0
     shuffle : bool, default=True

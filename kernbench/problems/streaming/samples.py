@@ -37,7 +37,7 @@ class RowSource:
     n_left : float
         Rows that are not in the sample yet; inf for a stream.
     dtype : dtype
-        Of kernel values.
+        Type of kernel values.
     """
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, random_state=None):

@@ -25,7 +25,7 @@ class StepSizes:
     gamma : float
     alpha : float
     t0 : float, default=0.0
-        Of ``"inverse"``.
+        Offset of t in the schedule ``"inverse"``.
     """
 
     def __init__(self, schedule, gamma, alpha, t0=0.0):

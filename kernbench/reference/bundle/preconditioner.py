@@ -18,8 +18,8 @@ def preconditioner_rows(n_samples, n_coef, rng):
 def preconditioner_for(design, positive, alpha, rng):
     """Return the preconditioner for few features, None for kernels and for many.
 
-    Of a mean over pairs where `positive` holds their classes, over samples where it is None. Draws from `rng` if it
-    sums over some rows only.
+    For a mean over pairs `positive` holds the classes; for a mean over samples it is None. If only some rows are
+    summed, they are drawn from `rng`.
     """
     if design.is_kernel or design.n_coef > LARGEST:
         return None

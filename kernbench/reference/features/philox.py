@@ -35,7 +35,7 @@ class Numbers:
     factor : int, default=0
         Which factor of a sum or product.
     second : bool, default=False
-        Of the second stream.
+        Whether the draws are of the second stream.
     """
 
     def __init__(self, seed, block, factor=0, second=False):

@@ -19,7 +19,7 @@ class Work:
     ----------
     problem : PairwiseRisk
     rng : Generator
-        For the rows of the preconditioner.
+        Draws the rows of the preconditioner.
     """
 
     def __init__(self, problem, rng):

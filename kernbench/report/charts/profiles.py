@@ -32,12 +32,12 @@ def draw_profiles(name, title, x_label, factors, styles, *, note="", heading="")
     Parameters
     ----------
     name : str
-        Of its files.
+        Base name of the files.
     title, x_label : str
     factors : dict of str to list of float
         By label, as :func:`factors_of` gives them by method.
     styles : dict of str to Style
-        By label.
+        Factors by label.
     note, heading : str
 
     Returns

@@ -39,7 +39,7 @@ def is_at_most(limit, estimate, interval=None):
     ----------
     limit, estimate : float
     interval : (float, float) or None
-        Of the estimate; None for a single repeat, of which nothing better is known than its number.
+        Confidence interval of the estimate; None for a single repeat.
 
     Returns
     -------

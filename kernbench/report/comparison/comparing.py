@@ -49,9 +49,9 @@ class Change:
     exact : bool
         Whether this is a counter that was compared exactly, repeat by repeat.
     test : Comparison or None
-        Of the samples, in `unit`; None where there are too few repeats.
+        Test of the difference of the samples, in `unit`; None if there are too few repeats.
     p_value : float or None
-        Of the test, corrected for the number of tests.
+        p-value of the test, corrected for the number of tests.
     verdict : str
         One of `VERDICTS`.
     """

@@ -84,7 +84,7 @@ class Results:
     def medians(self, display, categories):
         """The median of a display's value, in its unit, for each combination of categories.
 
-        For a logarithmic axis only positive values are used.
+        Use positive values only, as a logarithmic axis needs.
         """
         axis, found = display.value, {}
         rows = rows_of(self.chosen_records(display), categories, [axis.path], display.where)
@@ -131,7 +131,7 @@ class Results:
         Parameters
         ----------
         place : str
-            Of the category in a record: ``"dataset"``, ``"method"``, or another.
+            Key of the category in a record: ``"dataset"``, ``"method"``, or another.
         word : str
         """
         if place == "method":

@@ -209,7 +209,7 @@ def may_be_split(entry):
 
 
 def may_be_resumed(entry):
-    """A solver that starts from the solution of another one, with its generator, goes on as that one would have."""
+    """A solver that starts from the solution of another one, with its generator, continues exactly as that one."""
     problem, rng = _problem(entry, n=100, weighted=True), np.random.default_rng(3)
     whole = build(entry, problem, random_state=np.random.default_rng(3))
     begun = build(entry, problem, random_state=rng)

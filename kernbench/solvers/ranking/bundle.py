@@ -35,7 +35,7 @@ class Bundle(CuttingPlanes):
         Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged. With more than 1,500
         features fewer, at least 10, where these would take much more memory than the data.
     random_state : None, int, RandomState or Generator
-        For the pairs, and for the sample of the first fit.
+        Draws the pairs, and the sample of the first fit.
     initial : Solution, optional
         Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
         alpha. Other coefficients are a starting point.

@@ -37,7 +37,7 @@ def criticality(design, ranked, coef, *, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1
     ranked : RankedProblem
         Targets, weights, loss and range.
     coef : array-like of shape (n_coef,)
-        Of the solution of any solver.
+        Coefficients found by any solver.
     alpha : float, default=0.0
     mu : float, default=1.0
         That of the paper, whose objective is a sum over pairs, times the number of pairs within the range.

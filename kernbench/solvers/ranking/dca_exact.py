@@ -28,7 +28,7 @@ class PartialAUCDCA(ExactDCA):
     proximal : float, default=1e-4
         Weight of the proximal term of the subproblems for alpha=0.
     random_state : None, int, RandomState or Generator
-        For the sample of the first fit.
+        Draws the sample of the first fit.
     initial : Solution, optional
         A solution of this solver for the same problem, to be continued; any nonzero coefficients are a starting point
         (0 is critical). By default the start is the solution for a sample or, for few data, the scaled Newton step from

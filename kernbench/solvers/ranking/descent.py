@@ -40,7 +40,7 @@ class Descent(DesignMethod):
     average : bool, default=False
         `solution` is the mean of the iterates since the last power of two instead of the best iterate.
     random_state : None, int, RandomState or Generator
-        For the pairs.
+        Draws the pairs.
     initial : Solution, optional
         Go on from a solution of this method exactly, or start from other coefficients.
     core : {"compiled", "reference"}, default="compiled"

@@ -32,7 +32,7 @@ class NewtonSteps(DesignMethod):
     rng : Generator
     tol : float
     seed : int
-        Of the first fit.
+        Seed of the first fit.
     """
 
     first_check = None
@@ -141,7 +141,7 @@ class Newton(NewtonSteps):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     random_state : None, int, RandomState or Generator
-        For the pairs, and for the sample of the first fit.
+        Draws the pairs, and the sample of the first fit.
     initial : Solution, optional
         Coefficients to start from.
     core : {"compiled", "reference"}, default="compiled"

@@ -45,7 +45,7 @@ class SVMpAUCTight(CuttingPlanes):
     tol, max_cuts, core
         See `kernbench.solvers.ranking.bundle.Bundle`; `tol` is not looked at where `plain`.
     random_state : None, int, RandomState or Generator
-        For the sample of the first fit.
+        Draws the sample of the first fit.
     initial : Solution, optional
         Continue a solution of this solver. Other coefficients are a starting point.
     """

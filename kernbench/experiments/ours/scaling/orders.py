@@ -17,7 +17,7 @@ class Order:
     passes : float or None
         Over the rows, if iterations are so counted: their number is passes * n / batch_size.
     batch_size : int or None
-        Of a method on batches; an iteration of others takes one row.
+        Rows of an iteration of a method on batches; None for methods that take one row at a time.
     """
 
     rows: float

@@ -19,7 +19,7 @@ class FixedFeaturesSVC:
     features : {"random", "nystroem"}
     n_features : int
     solver : str
-        Of `LinearSVC`.
+        Solver of `LinearSVC`.
     max_iter : int
     max_seconds : float or None
     random_state : int or None

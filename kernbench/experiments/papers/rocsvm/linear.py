@@ -73,7 +73,7 @@ EXPERIMENT = simulation(
             time_fraction=1.0,
         ),
         Claim(
-            "Looking at each pair gains no AUC over sorting (0.01 points), and sorting takes at most half its time.",
+            "A loop over all pairs gains no AUC over sorting (0.01 points), and sorting takes at most half its time.",
             "full-adamax",
             "full-naive",
             "auc",

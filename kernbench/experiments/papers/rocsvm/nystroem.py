@@ -96,8 +96,8 @@ EXPERIMENT = simulation(
     paper_data=paper_data(PAPER_NUMBERS),
     note="The paper's design with 20 % positives has a population AUC of 96.4708 %, not the 90.985 % it "
     "prints: compare the distances to it. It names neither the kernel's width nor α; here σ is the median "
-    "distance of rows, and α = 0.001. Steps of Adamax are 0.02 on landmarks, where 0.002 would not get "
-    "far from 0, and 0.0002 in the coordinates of the whole kernel, where longer ones overshoot. Landmarks "
+    "distance of rows, and α = 0.001. The step size of Adamax is 0.02 on landmarks, where 0.002 makes "
+    "little progress, and 0.0002 in the coordinates of the whole kernel, where larger ones overshoot. Landmarks "
     "are drawn within each class. Times are of one fit, landmarks included, with one thread. "
     "Each repeat draws its training rows anew.",
 )

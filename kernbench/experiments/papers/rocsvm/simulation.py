@@ -20,9 +20,9 @@ SECONDS = Axis("seconds.fit", "fit time", "s", log=True)
 SHARE = Axis("trace.share", "pairs drawn, B / n", log=True)
 
 GAP = (
-    "The truth is the score the data were drawn by, on the same test rows as the models: their luck is taken "
-    "out of the difference. Test rows are the same in all repeats. The paper's distance is to the population "
-    "AUC it states."
+    "The truth is the score that the data were generated from, evaluated on the same test rows as the models, so "
+    "that the difference has less sampling error. Test rows are the same in all repeats. The paper's distance is to "
+    "the population AUC that it states."
 )
 
 

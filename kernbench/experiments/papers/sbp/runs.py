@@ -57,7 +57,7 @@ def start(name, X, y, *, gamma, alpha, seed, options=None):
     X, y
         The training rows and their signs.
     gamma : float
-        Of the Gaussian, in units of 1 / x^2.
+        Parameter of the Gaussian kernel, in units of 1 / x^2.
     alpha : float
         Weight of the norm.
     seed : int
@@ -78,7 +78,7 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
     Parameters
     ----------
     name : str
-        Of the solver, which determines the cost of a step.
+        Name of the solver, which determines the cost of a step.
     solver : Solver
         Before its first step.
     X, X_test

@@ -43,7 +43,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
     methods : tuple of str, optional
         Those that are run on it; all by default.
     **arguments
-        Of the loader.
+        Arguments of the loader.
     """
     return Setting(
         name,

@@ -35,7 +35,7 @@ def temporary_folder():
 
 
 def prepare():
-    """Start the fork server unless it runs; it imports its libraries while this process goes on."""
+    """Start the fork server unless it runs; it imports its libraries while this process continues."""
     if START_METHOD != "forkserver":
         return
     multiprocessing.set_forkserver_preload(["kernbench.experiments.run.processes.preload"])

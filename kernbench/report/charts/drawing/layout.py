@@ -49,7 +49,7 @@ class Panel:
     Attributes
     ----------
     name : str
-        For its ids in the page.
+        Prefix of the ids in the page.
     title : str
     words : str
         The panel in words, for screen readers.
@@ -273,7 +273,7 @@ def multiples(panels, title, size=SMALL, key=()):
     title : str
         Over the file.
     size : (float, float)
-        Of a panel, in inches.
+        Width and height of a panel, in inches.
     key : list of (str, Style)
         What the lines stand for, if the panels do not say it.
     """

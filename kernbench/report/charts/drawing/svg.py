@@ -70,7 +70,7 @@ def inline(document, name, title, description):
     Parameters
     ----------
     document : str
-        Of :func:`render`.
+        SVG as :func:`render` returns it.
     name : str
         Makes the ids, which must be unique within a page.
     title, description : str
@@ -115,10 +115,10 @@ def sheet(pieces, columns, size, title, key="", key_height=0.0):
     Parameters
     ----------
     pieces : list of str
-        Of one size.
+        SVG elements of one size.
     columns : int
     size : (float, float)
-        Of each, in inches.
+        Width and height of each element, in inches.
     title, key : str
         The key is SVG, `key_height` points high, between the title and the elements.
     key_height : float
@@ -159,7 +159,7 @@ def share_styles(html):
     Parameters
     ----------
     html : str
-        Of a page with elements of :func:`inline`.
+        A page with elements made by :func:`inline`.
 
     Returns
     -------

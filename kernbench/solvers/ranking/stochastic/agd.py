@@ -19,8 +19,8 @@ from kernbench.validation.numbers import check_flag
 class AGD(Ranged):
     """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs.
 
-    `solution` is v_n of the last outer iteration that has ended, the point that the theory is about; before the first
-    has ended, the mean of its iterates so far.
+    `solution` is v_n of the last complete outer iteration, the point that the convergence theory covers; during the
+    first one, the mean of its iterates so far.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class AGDSBCD(AGD):
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
     fpr_range : (float, float), default=(0.0, 1.0)
-        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+        The window: fractions of the weight of the negatives, the highest scores first.
     ranks : (int, int), optional
         The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
     n_positive, n_negative : int, default=100

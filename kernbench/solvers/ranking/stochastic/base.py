@@ -1,4 +1,4 @@
-"""What the stochastic solvers of ranking share: draws, stages, the stopping rule, what they report."""
+"""Base of the stochastic solvers of ranking: draws, stages, the stopping rule, objective and solution."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ DRAWS = 1 << 16  # random numbers of one call of a core, at most
 
 
 class Stochastic(Method):
-    """A run in stages: the last two ends of stages are what the stopping rule compares.
+    """A run in stages; the stopping rule compares the solutions after the last two stages.
 
     A method defines `_steps`, which does iterations by its core, `_left`, how many end the stage, `_end_stage`,
-    `_current`, the coefficients as of now, and `_own_arrays`, what it must keep to go on: these are read and written in
+    `_current`, the current coefficients, and `_own_arrays`, the arrays needed to resume, which are read and written in
     place.
 
     Batches are uniform draws without replacement; weights multiply the terms of their sums, so that weight k is k
@@ -34,7 +34,7 @@ class Stochastic(Method):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, and the run one uniform number per sample of a batch.
     initial : Solution, optional
-        A run of this class with the same parameters goes on exactly; any other ``coef`` is a starting point. By
+        A run of this class with the same parameters is resumed exactly; any other ``coef`` is a starting point. By
         default normal numbers of standard deviation 0.01: zero may be a critical point.
     core : {"compiled", "reference"}, default="compiled"
     """
@@ -42,7 +42,7 @@ class Stochastic(Method):
     n_gradients = 1  # stochastic subgradients of an iteration
 
     def _set_up(self, batches, alpha, numbers, settings, first_stage, random_state, initial):
-        """Start; an iteration takes as many random `numbers`, and the solver goes on from one with equal `settings`."""
+        """Set up a run; an iteration takes `numbers` random numbers; runs with equal `settings` may be resumed."""
         self.batches, self.design, self.alpha = batches, batches.design, require_number("alpha", alpha)
         self.seed = seed_of(random_state, initial)
         self.stream, self.numbers = UniformStream(self.seed, 0), numbers
@@ -88,7 +88,7 @@ class Stochastic(Method):
             f"the iterates are not finite after {self.n_iter} iterations: lower {self.step_name}, or scale the features"
         )
 
-    # --- what it found -----------------------------------------------------------------------------------------------
+    # --- results -----------------------------------------------------------------------------------------------
 
     def _reported(self):
         current = self._current()
@@ -121,7 +121,7 @@ class Stochastic(Method):
         return self.converged
 
     def solution(self):
-        """Return the coefficients as of now; see the class for which these are."""
+        """Return the current coefficients, as each class defines them."""
         scalars = [self.stream.position, self.n_inner_products, self.t, self.stage]
         state = {
             "seed": np.array([self.seed]), "settings": self.settings.copy(),

@@ -66,7 +66,7 @@ class DCA(DCABase):
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
     fpr_range : (float, float), default=(0.0, 1.0)
-        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+        The window: fractions of the weight of the negatives, the highest scores first.
     ranks : (int, int), optional
         The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
     n_positive, n_negative : int, default=100

@@ -1,8 +1,8 @@
 """Naive mini-batches for the partial AUC: the window of each batch instead of that of all negatives.
 
 Kar, Narasimhan, Jain, "Online and Stochastic Gradient Methods for Non-decomposable Loss Functions", NeurIPS 2014. The
-expected loss of a batch's window is not that of the window of all negatives, so the method is biased, the less the
-larger the batch.
+expected loss of a batch's window is not that of the window of all negatives, so the method is biased, less so for
+larger batches.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ class MiniBatch(Stochastic):
     ----------
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
     fpr_range : (float, float), default=(0.0, 1.0)
-        The window; it covers the negatives from the mass of the first to that of the second, in shares of theirs.
+        The window: fractions of the weight of the negatives, the highest scores first.
     ranks : (int, int), optional
         The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
     step : float, optional

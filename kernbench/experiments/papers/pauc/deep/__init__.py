@@ -1,4 +1,4 @@
-"""``pauc-deep``: networks trained for a range of false positive rates, and those who train them otherwise.
+"""``pauc-deep``: networks trained for a range of false positive rates, and by other losses.
 
 ::
 

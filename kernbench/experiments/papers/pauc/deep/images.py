@@ -43,8 +43,8 @@ def cifar10_long_tailed(seed=0):
 def cifar10_long_tailed_subset(seed=0):
     """The same from the subset of 4,000 + 1,000 images.
 
-    Of each negative class as many images as the long tail wants, or all there are; of cats as many as keep Table 5's
-    share of positives.
+    Each negative class has the number of images that the long tail prescribes, or all if there are fewer; the number of
+    cats keeps the share of positives of Table 5.
 
     Parameters
     ----------

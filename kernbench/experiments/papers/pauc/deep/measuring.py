@@ -44,7 +44,7 @@ def measure(cell):
 
 
 def _curve(model, data):
-    """The trace of a network with the partial AUC of the test images at each of its looks."""
+    """Return the trace of a network with the partial AUC of the test images at each of its evaluations."""
     if not hasattr(model, "scores_along"):
         return {}
     along = [partial_auc(data.y_test, scores, RANGE) for scores in model.scores_along(data.X_test)]

@@ -36,7 +36,7 @@ class Network:
     ----------
     method : str
     channels : int
-        Of an image; its sides are equal.
+        Channels of an image, which is square.
     fpr_range : (float, float)
     learning_rate : float
     max_epochs : int
@@ -88,7 +88,7 @@ class Network:
         return self.model_.decision_function(X)
 
     def scores_along(self, X):
-        """Yield the scores of rows by the states of all looks."""
+        """Yield the scores of rows by the states of all evaluations."""
         view = copy.copy(self.model_)
         view.module_ = copy.deepcopy(view.module_)
         for state in self.states_:
