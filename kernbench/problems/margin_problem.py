@@ -42,12 +42,21 @@ class MarginProblem:
         s and t above.
     linear : ndarray of shape (n,)
         Factors of the coefficients in the dual objective: the labels, or the targets.
+    constraint : {"sum", "signs", "size"}
+        What is kept where there is an intercept: the sum of the coefficients, those of the positive and of the negative
+        ones, or their sum and a bound on the sum of their magnitudes.
+    has_multiples : bool
+        Whether multiples of a solution are feasible, within the box.
+    lowest : float
+        A bound below all objectives: 0, or minus infinity where that of f = 0 is 0.
 
     Raises
     ------
     ValueError
         With a sentence that says what to change.
     """
+
+    constraint, has_multiples, lowest = "sum", True, 0.0
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", free_constant=False):
         self.loss = example_loss(loss)

@@ -8,7 +8,8 @@ from kernbench.estimators.fit.parameters import check_run
 from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.estimators.regression.tasks import KernelRegressorTask
 from kernbench.kernels.domain import is_precomputed
-from kernbench.problems.novelty_problem import NoveltyRisk, OneClass
+from kernbench.problems.novelty_problem import OneClass
+from kernbench.problems.nu_problem import NuRisk
 from kernbench.validation.numbers import check_flag
 from kernbench.validation.rows import check_rows
 
@@ -31,7 +32,7 @@ class NoveltyTask(KernelRegressorTask):
         As given to ``fit``.
     """
 
-    strength, several, risk = "nu", False, NoveltyRisk
+    strength, several, risk = "nu", False, NuRisk
     check = staticmethod(check_novelty_detector)
 
     def __init__(self, model, X, sample_weight):

@@ -19,7 +19,7 @@ from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.kernels.functions import CentredLinear, Linear
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.risks import MarginRisk
-from kernbench.problems.novelty_problem import kernel_problem
+from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 

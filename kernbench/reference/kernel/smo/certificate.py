@@ -5,6 +5,7 @@ import numpy as np
 from kernbench.problems.kernel.expansion import best_multiple
 
 MOST_GAP = 0.1  # share of the objective that the gap may be where rounding allows no smaller one
+NO_BETTER = 1e-3  # share of the tolerance below which a violation shows that nothing is better than f = 0
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
@@ -17,9 +18,17 @@ def is_certified(problem, beta, scores, intercept, dual, share):
     return bool(gap <= share * (abs(norm) + loss if loss >= 0.0 else abs(norm + loss)))
 
 
+def is_zero(problem, beta, scores, intercept, violation, goal):
+    """Return whether f = 0, with the objective 0, is as good as the optimum of a problem with a share nu, for all that
+    can be told: the convex hulls of the classes, reduced by nu, intersect."""
+    if problem.lowest == 0.0 or violation > NO_BETTER * goal:
+        return False
+    return problem.objective(scores, float(beta @ scores), intercept) >= 0.0
+
+
 def best_scale(problem, beta, scores, lower, upper):
     """Return the s, and the intercept, of least primal objective for s beta inside the box."""
-    if problem.start() is not None:  # a multiple would not have the right sum
+    if not problem.has_multiples:
         return 1.0, problem.best_intercept(scores)
     scale, _ = best_multiple(problem, scores, beta @ scores)
     used = beta != 0

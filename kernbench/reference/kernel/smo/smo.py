@@ -15,6 +15,10 @@ beta is optimal when no coordinate that can grow has a larger slope than one tha
 pair (i, j), chosen by second-order information (Fan, Chen, Lin, JMLR 2005), and moves beta_i up and beta_j down as far
 as D grows: at a kink the slope of the step falls by 2 zone. Without a bias single coordinates move.
 
+Problems with a share nu (`problems.nu_problem`) have zone 0 and a second constraint: of the sums of the positive and
+of the negative coefficients, or of sum |beta|, which is at most M. Then pairs are of one sign; with a bound on sum
+|beta| a negative beta_i may also grow while a positive beta_j shrinks and, where it is not active, any pair may move.
+
 Working sets: the coordinates that violate the conditions most form a set, steps are taken inside it until its own
 violation is small, then the gradient of all is updated with the kernel rows of those that moved. A small problem is one
 set. Shrinking: coordinates at a bound that no violating partner could move away from it are ignored until the others
@@ -30,12 +34,13 @@ the best multiple of the solution and the best intercept for it are taken, or el
 import numpy as np
 
 from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
-from kernbench.problems.novelty_problem import OneClass, kernel_problem
-from kernbench.reference.kernel.smo.certificate import MOST_GAP, best_scale, is_certified, least_goal
+from kernbench.problems.nu_problem import NuLoss, kernel_problem
+from kernbench.reference.kernel.smo.certificate import MOST_GAP, best_scale, is_certified, is_zero, least_goal
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 
 TINY = 1e-12  # curvature of a pair of equal points
+SAME_SIZE = 1e-10  # share of M that counts as rounding
 SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which a coefficient is at its bound
 
 
@@ -95,13 +100,15 @@ class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        if not isinstance(loss, OneClass):
+        if not isinstance(loss, NuLoss):
             example_loss(loss, self.losses)
         self.problem = problem = kernel_problem(
             rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss
         )
         self.rows, self.tol, self.unit = rows, tol, problem.unit()
         n, self.linear, self.zone = problem.n, problem.linear, problem.loss.zone
+        self.constraint = problem.constraint
+        self.size = problem.size() if self.constraint == "size" else np.inf
         self.lower, self.upper = self.problem.box()
         self.ridge, self.least_change = self._ridge()
         self.beta, self.e = np.zeros(n), self.linear.copy()
@@ -148,6 +155,26 @@ class SMO:
     def _slopes(self, beta, e):
         """The slopes of the dual objective where coordinates grow, and where they shrink."""
         return e - np.where(beta >= 0, self.zone, -self.zone), e - np.where(beta > 0, self.zone, -self.zone)
+
+    def _room(self):
+        """By how much sum |beta| may grow."""
+        room = self.size - np.abs(self.beta).sum()
+        return room if room > SAME_SIZE * self.size else 0.0
+
+    def _families(self, beta, lower, upper, room):
+        """Pairs of masks: the coordinates that can grow, and those that can shrink as they do."""
+        can_grow, can_shrink = beta < upper, beta > lower
+        if self.constraint == "sum" or (self.constraint == "size" and room > 0):
+            return [(can_grow, can_shrink)]
+        partners = can_shrink if self.constraint == "size" else can_shrink & (beta <= 0)
+        return [(can_grow & (beta >= 0), beta > 0), (beta < 0, partners)]
+
+    def _ends(self, families, grow, shrink):
+        """For each family its largest slope of growth and its least one of shrinkage."""
+        return [
+            (grow.max(where=can_grow, initial=-np.inf), shrink.min(where=can_shrink, initial=np.inf))
+            for can_grow, can_shrink in families
+        ]
 
     def advance(self, n_iter):
         """Take about `n_iter` steps (a working set that was begun is finished); return how many."""
@@ -254,7 +281,7 @@ class SMO:
         beta, e, diagonal = self.beta[members], self.e[members], self.diagonal[members]
         lower, upper, least_change = self.lower[members], self.upper[members], self.least_change[members]
         step = self._pair_step if self.problem.fit_intercept else self._single_step
-        steps = 0
+        steps, self.room = 0, self._room()
         while True:
             violation, move = step(block, beta, e, diagonal, lower, upper, least_change, goal)
             if move is None or steps >= budget:
@@ -280,10 +307,11 @@ class SMO:
 
     def _pair_step(self, block, beta, e, diagonal, lower, upper, least_change, goal):
         """The violation inside the set, and the step on its best pair (None when the violation is at most `goal`)."""
-        can_grow, can_shrink = beta < upper, beta > lower
         grow, shrink = self._slopes(beta, e)
-        top = grow.max(where=can_grow, initial=-np.inf)
-        bottom = shrink.min(where=can_shrink, initial=np.inf)
+        families = self._families(beta, lower, upper, self.room)
+        ends = self._ends(families, grow, shrink)
+        number = int(np.argmax([top - bottom for top, bottom in ends]))  # the family of the largest violation
+        (can_grow, can_shrink), (top, bottom) = families[number], ends[number]
         violation = max(top - bottom, 0.0)
         if not violation > goal:
             return violation, None
@@ -297,12 +325,15 @@ class SMO:
             return violation, None
 
         def move():
-            room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
+            end_i, end_j = upper[i], lower[j]
+            if self.constraint != "sum":  # a family may end at 0
+                end_i, end_j = 0.0 if beta[i] < 0 else end_i, 0.0 if beta[j] > 0 else end_j
+            room_i, room_j = end_i - beta[i], beta[j] - end_j
             s = self._step_over_kinks(beta[i], beta[j], top - shrink[j], curvature[j], min(room_i, room_j))
             self.reach = max(self.reach, abs(beta[i] + s), abs(beta[j] - s))
             rounding = np.minimum(least_change[[i, j]], SAME_BETA * self.reach)
-            beta[i] = upper[i] if room_i - s <= rounding[0] else beta[i] + s
-            beta[j] = lower[j] if room_j - s <= rounding[1] else beta[j] - s
+            beta[i] = end_i if room_i - s <= rounding[0] else beta[i] + s
+            beta[j] = end_j if room_j - s <= rounding[1] else beta[j] - s
             if self.zone:
                 beta[[i, j]] = np.where(np.abs(beta[[i, j]]) <= rounding, 0.0, beta[[i, j]])
             e[:] -= s * (block[i] - block[j])
@@ -311,6 +342,9 @@ class SMO:
 
     def _step_over_kinks(self, beta_i, beta_j, slope, curvature, end):
         """The best step of a pair up to `end`, piece by piece between the kinks, where a coefficient is 0."""
+        growth = (1 if beta_i >= 0 else -1) + (1 if beta_j <= 0 else -1)  # of sum |beta|
+        if growth > 0:
+            end = min(end, self.room / growth)
         kinks = sorted(kink for kink in (-beta_i, beta_j) if kink > 0 and self.zone)
         step = 0.0
         for kink in (*kinks, np.inf):
@@ -321,6 +355,8 @@ class SMO:
             slope -= length * curvature + 2 * self.zone
             if not at_kink or step >= end or slope <= 0:
                 break
+        if self.constraint == "size":
+            self.room = 0.0 if growth > 0 and step >= self.room / growth else self.room - growth * step
         return step
 
     def _single_step(self, block, beta, e, diagonal, lower, upper, least_change, goal):
@@ -360,17 +396,18 @@ class SMO:
         """Return the next working set: the newest half of the last one, and the largest violations; set `violation`."""
         beta, e, active = self.beta, self.e, self.active
         slack = 0.5 * min(self.tol * self.unit, self.goal)  # coordinates of a smaller violation are not chosen
-        can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
         grow, shrink = self._slopes(beta, e)
         if self.problem.fit_intercept:
-            top = grow.max(where=can_grow, initial=-np.inf)
-            bottom = shrink.min(where=can_shrink, initial=np.inf)
-            self.violation = max(top - bottom, 0.0)
-            sides = [
-                np.flatnonzero(can_grow & (grow > bottom + slack)), np.flatnonzero(can_shrink & (shrink < top - slack))
-            ]  # fmt: skip
-            urgency = [grow[sides[0]], -shrink[sides[1]]]
+            families = self._active_families()
+            ends = self._ends(families, grow, shrink)
+            self.violation = max(0.0, *(top - bottom for top, bottom in ends))
+            sides, urgency = [], []
+            for (can_grow, can_shrink), (top, bottom) in zip(families, ends):
+                sides += [np.flatnonzero(can_grow & (grow > bottom + slack))]
+                sides += [np.flatnonzero(can_shrink & (shrink < top - slack))]
+                urgency += [grow[sides[-2]], -shrink[sides[-1]]]
         else:
+            can_grow, can_shrink = (beta < self.upper) & active, (beta > self.lower) & active
             size = np.maximum(np.where(can_grow, grow, 0.0), np.where(can_shrink, -shrink, 0.0))
             self.violation = size.max(initial=0.0)
             side = np.flatnonzero(size > slack)
@@ -400,13 +437,17 @@ class SMO:
 
     def _shrinkable(self):
         """A mask of the coordinates at a bound or kink that no violating partner could move away from it."""
-        at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         grow, shrink = self._slopes(self.beta, self.e)
-        top = bottom = 0.0
-        if self.problem.fit_intercept:
-            top = grow.max(where=~at_upper & self.active, initial=-np.inf)
-            bottom = shrink.min(where=~at_lower & self.active, initial=np.inf)
-        return (at_upper | (grow < bottom)) & (at_lower | (shrink > top))
+        if not self.problem.fit_intercept:
+            return ((self.beta >= self.upper) | (grow < 0)) & ((self.beta <= self.lower) | (shrink > 0))
+        stays, families = np.ones(len(grow), dtype=bool), self._active_families()
+        for (can_grow, can_shrink), (top, bottom) in zip(families, self._ends(families, grow, shrink)):
+            stays &= (~can_grow | (grow < bottom)) & (~can_shrink | (shrink > top))
+        return stays
+
+    def _active_families(self):
+        families = self._families(self.beta, self.lower, self.upper, self._room())
+        return [(can_grow & self.active, can_shrink & self.active) for can_grow, can_shrink in families]
 
     def _shrink(self):
         shrinkable = self._shrinkable() & self.active
@@ -435,6 +476,8 @@ class SMO:
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
         if self._is_certified(share):
             return True
+        if is_zero(self.problem, self.beta, self._scores(), self._intercept(), self.violation, self.tol * self.unit):
+            return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)
         self.beta = scale * self.beta
@@ -450,11 +493,11 @@ class SMO:
         return is_certified(self.problem, self.beta, self._scores(), self._intercept(), self.dual, tol)
 
     def _largest_violation(self):
-        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         grow, shrink = self._slopes(self.beta, self.e)
         if self.problem.fit_intercept:
-            top = grow.max(where=can_grow, initial=-np.inf)
-            return max(top - shrink.min(where=can_shrink, initial=np.inf), 0.0)
+            families = self._families(self.beta, self.lower, self.upper, self._room())
+            return max(0.0, *(top - bottom for top, bottom in self._ends(families, grow, shrink)))
+        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         return max(grow.max(where=can_grow, initial=0.0), -shrink.min(where=can_shrink, initial=0.0))
 
     def _scores(self):
@@ -471,21 +514,29 @@ class SMO:
         """Mean slope of the coordinates that are at no bound or kink, else the middle of the admissible interval."""
         if self.intercept is not None:
             return self.intercept
-        if not self.problem.fit_intercept:
-            return 0.0
+        return float(np.mean(self._levels())) if self.problem.fit_intercept else 0.0
+
+    def _levels(self):
+        """That of each family: b, or b - rho and b + rho, or b + eps and b - eps."""
         free = (self.beta > self.lower) & (self.beta < self.upper)
-        if self.zone:
+        if self.zone or self.constraint != "sum":
             free &= self.beta != 0
         grow, shrink = self._slopes(self.beta, self.e)
-        if np.any(free):
-            return float(grow[free].mean())
-        top = grow.max(where=self.beta < self.upper, initial=-np.inf)
-        bottom = shrink.min(where=self.beta > self.lower, initial=np.inf)
-        return float(0.5 * (top + bottom)) if np.isfinite(top + bottom) else sum(filter(np.isfinite, (top, bottom)))
+        families = self._families(self.beta, self.lower, self.upper, self._room())
+        levels = []
+        for sign, (top, bottom) in zip((1, -1), self._ends(families, grow, shrink)):
+            own = free if len(families) == 1 else free & (sign * self.beta > 0)
+            finite = [end for end in (top, bottom) if np.isfinite(end)]
+            levels.append(float(grow[own].mean()) if own.any() else float(np.mean(finite)) if finite else 0.0)
+        return levels
 
     def solution(self):
-        """Coefficients and intercept as of now."""
-        return Solution(self.beta.copy(), self._intercept(), self.n_iter)
+        """Coefficients and intercept as of now; of a problem with a share nu also rho or eps."""
+        state = {}
+        if self.constraint != "sum":
+            levels = self._levels()
+            state["level"] = np.array([0.5 * abs(levels[0] - levels[-1])])
+        return Solution(self.beta.copy(), self._intercept(), self.n_iter, state)
 
     def dual_objective(self):
         """alpha times the dual objective, a lower bound of the optimum that only grows."""

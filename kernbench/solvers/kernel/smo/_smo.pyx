@@ -29,11 +29,11 @@ from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 import numpy as np
 
 from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
-from kernbench.problems.novelty_problem import OneClass, kernel_problem
+from kernbench.problems.nu_problem import NuLoss, kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_number
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
-from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, least_goal, rescaled
+from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, is_zero, least_goal, rescaled
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
 from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
 
@@ -121,7 +121,7 @@ cdef class SMO:
         check_number("working_set_size", working_set_size, at_least=2, whole=True)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
-        if not isinstance(loss, OneClass):
+        if not isinstance(loss, NuLoss):
             example_loss(loss, self.losses)
         self.problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.with_bias = rows, tol, fit_intercept
@@ -141,7 +141,7 @@ cdef class SMO:
         self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
         self.shrinking = shrinking and rows.can_restrict and not self.classic
         self.inner = WorkingSet(self.set_size, rows.single, fit_intercept, self.classic, self.classic and shrinking,
-                                state.zone)
+                                state.zone, state.constraint)
         self.stagnation = Stagnation(self.dual, rows.single)
         self.goal, self.extra_steps, self.objective_at, self.until_look = np.inf, -1, -1, CLASSIC_LOOK * n
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
@@ -291,8 +291,10 @@ cdef class SMO:
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
         if is_certified(problem, state, self._intercept(), share):
             return True
+        if is_zero(problem, state, self._intercept(), self.violation, self.tol * self.unit):
+            return True
         moved, intercept = rescaled(problem, state)
-        violation, _, _ = moved.violation(self.with_bias)
+        violation = moved.violation(self.with_bias)
         if violation <= self.tol * self.unit and is_certified(problem, moved, intercept, share):
             state.beta[:], state.e[:] = moved.beta, moved.e
             self.dual, self.violation, self.intercept = state.dual(), violation, intercept
@@ -398,6 +400,8 @@ cdef class SMO:
         """The current coefficients and intercept; the state holds K times the coefficients, if all are active."""
         self.active.write_back()
         whole, state = self.active.whole, {}
+        if whole.constraint != "sum":
+            state["level"] = np.array([self.active.state.level()])
         if self.active.indices is None:
             state["products"] = whole.scores()
         return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)

@@ -10,6 +10,11 @@ cdef class WorkingSet:
     cdef readonly double violation           # of the optimality conditions inside the set, as of the last step
     cdef double top, bottom                  # extreme gradients of coordinates that can grow, and that can shrink
     cdef double zone                         # slope of the dual objective's kink at 0, on both sides
+    cdef bint by_sign                        # pairs are compared by families, see `dual_state`
+    cdef bint bounded                        # ... since the sum of magnitudes has a bound
+    cdef bint loose                          # ... which is not active, so that there is one family
+    cdef double room                         # by how much that sum may grow
+    cdef double top2, bottom2                # as `top` and `bottom`, of negative coordinates
     cdef double reach                        # SAME_BETA times the largest coefficient so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
@@ -17,6 +22,7 @@ cdef class WorkingSet:
     cdef char *block                         # kernel values between the members, or of the last row only
     cdef void **kernel                       # one row of `padded` kernel values per coordinate; NULL: not yet computed
     cdef double[::1] e, up, low, diagonal, beta, lower, upper, ridge, least_change
+    cdef double[::1] up2, low2               # as `up` and `low`, of the family of negative coordinates
     # rows on demand
     cdef KernelRows rows                     # where they come from
     cdef void **source                       # of the whole problem; NULL: not yet computed
@@ -36,6 +42,11 @@ cdef class WorkingSet:
     cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1
     cdef void begin(self) noexcept nogil
     cdef void _mark(self, Py_ssize_t k) noexcept nogil
+    cdef void _mark_by_sign(self, Py_ssize_t k) noexcept nogil
+    cdef void _mark_all_by_sign(self) noexcept nogil
+    cdef Py_ssize_t _look(self, bint single, const void *row_i, const void *row_j, double step,
+                          Py_ssize_t *other) noexcept nogil
+    cdef double _step_of_pair(self, Py_ssize_t i, Py_ssize_t j, double slope, double curvature) noexcept nogil
     cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) except -1 nogil
     cdef Py_ssize_t _steps(self, double goal, Py_ssize_t budget) except -1 nogil
     cdef int _demand(self, Py_ssize_t k, bint grows) except -1 nogil

@@ -8,7 +8,7 @@ In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kerne
 and e is the gradient of its smooth part; R is a diagonal ridge, zero for the hinge; p are labels and zone = 0, or in a
 regression targets and the kink at 0 that an insensitive zone of the loss brings (`dual_state`). A step with a bias moves two coordinates, beta_i += s
 and beta_j -= s, chosen by second-order information (Fan, Chen, Lin, JMLR 2005); without one it moves the single
-coordinate that gains most.
+coordinate that gains most. In problems with a share nu the pair is of one sign (`dual_state`, families).
 
 A set that is the whole problem has two means more, since steps scan all its coordinates and the solution may have few
 support vectors:
@@ -65,11 +65,13 @@ cdef class WorkingSet:
     shrinks : bool
         Whether to leave out coordinates that will probably stay at their bound.
     zone : float, default=0.0
+    constraint : {"sum", "signs", "size"}, default="sum"
     """
 
-    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole, bint shrinks, double zone=0.0):
+    def __init__(self, Py_ssize_t capacity, bint single, bint with_bias, bint whole, bint shrinks, double zone=0.0,
+                 str constraint="sum"):
         self.single, self.with_bias, self.whole, self.shrinks = single, with_bias, whole, shrinks
-        self.zone = zone
+        self.zone, self.by_sign, self.bounded = zone, constraint != "sum", constraint == "size"
         self._allocate(capacity)
 
     def _allocate(self, Py_ssize_t capacity):
@@ -79,9 +81,11 @@ cdef class WorkingSet:
         self.block = <char *> <size_t> self.matrix.ctypes.data
         self.row_addresses = np.zeros(max(capacity, 1), dtype=np.uintp)
         self.kernel = <void **> <size_t> self.row_addresses.ctypes.data
-        self.arrays = np.zeros((9, padded))
+        self.arrays = np.zeros((11 if self.by_sign else 9, padded))
         (self.e, self.up, self.low, self.diagonal, self.beta, self.lower, self.upper, self.ridge,
-         self.least_change) = self.arrays
+         self.least_change) = self.arrays[:9]
+        if self.by_sign:
+            self.up2, self.low2 = self.arrays[9:]
 
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1:
         """Take the coordinates `members` of a :class:`~kernbench.solvers.kernel.smo.dual_state.State`."""
@@ -95,6 +99,9 @@ cdef class WorkingSet:
         for place, values in ((0, state.e), (3, state.diagonal), (4, state.beta), (5, state.lower), (6, state.upper),
                               (7, state.ridge), (8, state.least_change)):
             arrays[place, :size] = values[chosen]
+        if self.by_sign:
+            self.room = state.room()
+            self.loose = self.bounded and self.room > 0.0
         for k in range(size):
             self._mark(k)
             self.reach = max(self.reach, ROUNDING * fabs(self.beta[k]))
@@ -110,6 +117,8 @@ cdef class WorkingSet:
             self.lower[k], self.upper[k], self.least_change[k] = 0.0, 0.0, 0.0
             self.up[k] = -INFINITY if self.with_bias else 0.0
             self.low[k] = INFINITY if self.with_bias else 0.0
+            if self.by_sign:
+                self.up2[k], self.low2[k] = -INFINITY, INFINITY
 
     cdef void begin(self) noexcept nogil:
         """Start to count the steps of a problem that was loaded."""
@@ -144,7 +153,9 @@ cdef class WorkingSet:
     cdef void _mark(self, Py_ssize_t k) noexcept nogil:
         """Set in which directions coordinate k can move: with a bias what its slopes differ from e by, infinite where it
         cannot move; bounds on the step without."""
-        if self.with_bias:
+        if self.by_sign:
+            self._mark_by_sign(k)
+        elif self.with_bias:
             self.up[k] = (
                 -INFINITY if self.beta[k] >= self.upper[k] else -self.zone if self.beta[k] >= 0.0 else self.zone
             )
@@ -154,6 +165,21 @@ cdef class WorkingSet:
         else:
             self.up[k] = self.upper[k] - self.beta[k]
             self.low[k] = self.lower[k] - self.beta[k]
+
+    cdef void _mark_by_sign(self, Py_ssize_t k) noexcept nogil:
+        """The same for each family; see `State.families`."""
+        cdef double beta = self.beta[k]
+        cdef bint can_grow = beta < self.upper[k], can_shrink = beta > self.lower[k]
+        self.up[k] = 0.0 if can_grow and (self.loose or beta >= 0.0) else -INFINITY
+        self.low[k] = 0.0 if (can_shrink if self.loose else beta > 0.0) else INFINITY
+        self.up2[k] = 0.0 if beta < 0.0 and not self.loose else -INFINITY
+        self.low2[k] = 0.0 if can_shrink and not self.loose and (self.bounded or beta <= 0.0) else INFINITY
+
+    cdef void _mark_all_by_sign(self) noexcept nogil:
+        cdef Py_ssize_t k
+        self.loose = self.bounded and self.room > 0.0
+        for k in range(self.size):
+            self._mark_by_sign(k)
 
     cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) except -1 nogil:
         """Step until the violation inside the set is at most `goal`; return the number of steps.
@@ -182,7 +208,7 @@ cdef class WorkingSet:
             self.core.dual_gain, self.core.most_gain, self.core.reach = self.dual_gain, self.most_gain, self.reach
             done = self.core._steps(target, room)
             steps += done
-            self.dual_gain, self.reach = self.core.dual_gain, self.core.reach
+            self.dual_gain, self.reach, self.room = self.core.dual_gain, self.core.reach, self.core.room
             self._write_back()
             self._steps(goal, 0)  # the violation of all
             if self.core.violation > target and done == room:
@@ -197,6 +223,10 @@ cdef class WorkingSet:
         if self.size == 0:
             self.violation = 0.0
             return 0
+        if self.by_sign:
+            if self.single:
+                return _steps_by_sign[float](self, <const float **> self.kernel, goal, budget)
+            return _steps_by_sign[double](self, <const double **> self.kernel, goal, budget)
         if self.with_bias:
             if self.single:
                 return _pair_steps[float](self, <const float **> self.kernel, goal, budget)
@@ -210,6 +240,8 @@ cdef class WorkingSet:
     cdef bint _stays(self, Py_ssize_t k) noexcept nogil:
         """Whether coordinate k is at a bound or at the kink, and no step with a violating partner would move it away."""
         cdef double beta = self.beta[k], e = self.e[k]
+        if self.by_sign and not (e + self.up2[k] < self.bottom2 and e + self.low2[k] > self.top2):
+            return False
         if self.with_bias:
             return e + self.up[k] < self.bottom and e + self.low[k] > self.top
         return ((self.up[k] <= 0.0 or e < (self.zone if beta >= 0.0 else -self.zone)) and
@@ -225,10 +257,12 @@ cdef class WorkingSet:
         if m > (1.0 - SHRINK_SHARE) * self.size:
             return 0
         if core is None:
-            core = self.core = WorkingSet(m, self.single, self.with_bias, True, False, self.zone)
+            core = self.core = WorkingSet(m, self.single, self.with_bias, True, False, self.zone,
+                                          "size" if self.bounded else "signs" if self.by_sign else "sum")
             core.is_core = True
             self.before = np.empty((3, self.arrays.shape[1]))
         core._hold(m)
+        core.room, core.loose = self.room, self.loose
         core.rows, core.source = self.rows, self.kernel
         q = 0
         for k in range(self.size):
@@ -280,6 +314,50 @@ cdef class WorkingSet:
             k = self.core.places[q]
             self.beta[k], self.e[k] = self.core.beta[q], self.core.e[q]
             self._mark(k)
+        if self.by_sign and self.loose != self.core.loose:
+            self._mark_all_by_sign()
+
+    # --- families of signs ---------------------------------------------------------------------------------------
+
+    cdef Py_ssize_t _look(self, bint single, const void *row_i, const void *row_j, double step,
+                          Py_ssize_t *other) noexcept nogil:
+        """Move the gradient by a step; find in each family the coordinate that wants to grow most, and the extremes."""
+        cdef Py_ssize_t i, n = self.padded
+        cdef double *e = &self.e[0]
+        self.top2, self.bottom2, other[0] = -INFINITY, INFINITY, 0
+        if single:
+            i = move_and_scan_float(e, <const float *> row_i, <const float *> row_j, step, &self.up[0], &self.low[0], n,
+                                    &self.top, &self.bottom)
+            if not self.loose:
+                other[0] = move_and_scan_float(e, <const float *> row_i, <const float *> row_j, 0.0, &self.up2[0],
+                                               &self.low2[0], n, &self.top2, &self.bottom2)
+        else:
+            i = move_and_scan_double(e, <const double *> row_i, <const double *> row_j, step, &self.up[0], &self.low[0],
+                                     n, &self.top, &self.bottom)
+            if not self.loose:
+                other[0] = move_and_scan_double(e, <const double *> row_i, <const double *> row_j, 0.0, &self.up2[0],
+                                                &self.low2[0], n, &self.top2, &self.bottom2)
+        return i
+
+    cdef double _step_of_pair(self, Py_ssize_t i, Py_ssize_t j, double slope, double curvature) noexcept nogil:
+        """The best step of a pair up to a bound, to 0, and to the bound on the sum of magnitudes; take it."""
+        cdef:
+            double beta_i = self.beta[i], beta_j = self.beta[j], after_i, after_j, step, growth
+            double end_i = 0.0 if beta_i < 0.0 else self.upper[i], end_j = 0.0 if beta_j > 0.0 else self.lower[j]
+        step = min(slope / curvature, min(end_i - beta_i, beta_j - end_j))
+        if self.bounded:
+            growth = (1.0 if beta_i >= 0.0 else -1.0) + (1.0 if beta_j <= 0.0 else -1.0)
+            if growth > 0.0 and step >= self.room / growth:
+                step = self.room / growth
+                self.room = 0.0
+            else:
+                self.room -= growth * step
+        self.dual_gain += step * slope - 0.5 * step * step * curvature
+        after_i, after_j = beta_i + step, beta_j - step
+        self.reach = max(self.reach, ROUNDING * max(fabs(after_i), fabs(after_j)))
+        self.beta[i] = end_i if end_i - beta_i - step <= min(self.least_change[i], self.reach) else after_i
+        self.beta[j] = end_j if beta_j - end_j - step <= min(self.least_change[j], self.reach) else after_j
+        return step
 
     # --- the kink at zero ----------------------------------------------------------------------------------------
 
@@ -426,6 +504,48 @@ cdef Py_ssize_t _pair_steps(WorkingSet self, const real **kernel, double goal, P
             i = move_and_scan_double(e, row_i, row_j, step, up, low, n, &top, &bottom)
         steps += 1
     self.violation, self.top, self.bottom = max(top - bottom, 0.0), top, bottom
+    return steps
+
+
+cdef Py_ssize_t _steps_by_sign(WorkingSet self, const real **kernel, double goal, Py_ssize_t budget) except -1 nogil:
+    """Pair steps in the family of the larger violation."""
+    cdef:
+        Py_ssize_t i, j, other, steps = 0
+        double *low
+        double top, gain, curvature, step
+        const real *row_i = <const real *> self.block  # any readable row
+        const real *row_j = row_i
+        bint single = real is float
+    i = self._look(single, row_i, row_j, 0.0, &other)
+    while (max(self.top - self.bottom, self.top2 - self.bottom2) > goal and steps < budget
+           and self.dual_gain <= self.most_gain):
+        top, low = self.top, &self.low[0]
+        if self.top2 - self.bottom2 > self.top - self.bottom:
+            i, top, low = other, self.top2, &self.low2[0]
+        if kernel[i] == NULL:
+            self._demand(i, True)
+        row_i = kernel[i]
+        if real is float:
+            j = best_partner_float(&self.e[0], low, row_i, &self.diagonal[0], self.diagonal[i], top, self.padded, &gain)
+        else:
+            j = best_partner_double(&self.e[0], low, row_i, &self.diagonal[0], self.diagonal[i], top, self.padded, &gain)
+        if gain <= 0.0:
+            break
+        if kernel[j] == NULL:
+            self._demand(j, False)
+        row_j = kernel[j]
+        curvature = max(self.diagonal[i] + self.diagonal[j] - 2.0 * row_i[j], 1e-12)
+        step = self._step_of_pair(i, j, top - self.e[j], curvature)
+        if self.loose != (self.bounded and self.room > 0.0):
+            self._mark_all_by_sign()
+        else:
+            self._mark_by_sign(i)
+            self._mark_by_sign(j)
+        self.e[i] -= step * self.ridge[i]
+        self.e[j] += step * self.ridge[j]
+        i = self._look(single, row_i, row_j, step, &other)
+        steps += 1
+    self.violation = max(0.0, max(self.top - self.bottom, self.top2 - self.bottom2))
     return steps
 
 

@@ -59,7 +59,7 @@ class ActiveSet:
         members = self.indices[members]
         self.whole.e[:] = self.full_gradient(count=True)
         self.activate_all()
-        violation, _, _ = self.state.violation(self._with_bias)
+        violation = self.state.violation(self._with_bias)
         if violation > tol:
             shrinkable = self.state.shrinkable(self._with_bias) & ~was_active
             if shrinkable.sum() >= SHRINK_SHARE * len(shrinkable):

@@ -16,12 +16,18 @@ has one coordinate for each row, not two.
 Where a coordinate grows, the objective has the slope e - zone at beta >= 0 and e + zone below; where it shrinks,
 e - zone at beta > 0 and e + zone at or below 0. beta is optimal when no coordinate that can grow has a larger slope
 than one that can shrink (without a bias: when no coordinate can move in the direction of its slope).
+
+Problems with a share nu (`problems.nu_problem`) have one more constraint, and their pairs are compared by *families*:
+in classification the positive coefficients keep their sum, as do the negative ones, so that both coordinates of a pair
+are of one sign. In a regression sum |beta_i| <= M is the other constraint: where it is active, a pair may also consist
+of a negative coefficient that grows and a positive one that shrinks, and where it is not, all pairs are one family.
 """
 
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+SAME_SIZE = 1e-10  # share of M that counts as rounding: where this is left of it, the bound is active
 SAME_BETA = 1e-13  # share of its box, and of the largest coefficient so far, within which a coefficient is at its bound
 TINY = 1e-12  # curvature of a pair of equal points
 
@@ -45,6 +51,12 @@ class State:
         (for the squared hinge, of a margin of 0). A smaller change of beta counts as rounding if it is also below
         `SAME_BETA` times the largest coefficient: at a large C the box is unrelated to the size of coefficients.
     zone : float
+    constraint : {"sum", "signs", "size"}
+        Of the coefficients, with a bias: see `MarginProblem`.
+    size : float
+        M, for the constraint ``"size"``.
+    outside : float
+        The part of M that coefficients of other coordinates take.
     """
 
     beta: np.ndarray
@@ -56,6 +68,9 @@ class State:
     ridge: np.ndarray
     least_change: np.ndarray
     zone: float = 0.0
+    constraint: str = "sum"
+    size: float = 0.0
+    outside: float = 0.0
 
     @classmethod
     def of(cls, problem, diagonal):
@@ -67,14 +82,19 @@ class State:
             ridge[used] = problem.loss.bend * problem.alpha * n / problem.weights[used]
             least_change[used] = SAME_BETA * problem.unit() / ridge[used]
         linear = problem.linear
+        size = problem.size() if problem.constraint == "size" else 0.0
         return cls(
-            np.zeros(n), linear.copy(), linear, lower, upper, diagonal + ridge, ridge, least_change, problem.loss.zone
+            np.zeros(n), linear.copy(), linear, lower, upper, diagonal + ridge, ridge, least_change, problem.loss.zone,
+            problem.constraint, size,
         )  # fmt: skip
 
     def take(self, indices):
         """Return the state of a subset of the coordinates."""
-        arrays = (getattr(self, field.name)[indices] for field in fields(self) if field.name != "zone")
-        return State(*arrays, self.zone)
+        arrays = [getattr(self, field.name)[indices] for field in fields(self) if field.type is np.ndarray]
+        outside = 0.0
+        if self.constraint == "size":
+            outside = self.outside + float(np.abs(self.beta).sum() - np.abs(arrays[0]).sum())
+        return State(*arrays, self.zone, self.constraint, self.size, outside)
 
     def at(self, beta, e):
         """Return the state at other coefficients, with their gradient."""
@@ -96,6 +116,30 @@ class State:
         at_least, above = self.beta >= 0.0, self.beta > 0.0
         return tuple(self.e - np.where(side, self.zone, -self.zone) for side in (at_least, above))
 
+    def room(self):
+        """Return by how much the sum of the magnitudes may grow; infinite without a bound."""
+        if self.constraint != "size":
+            return np.inf
+        room = self.size - self.outside - float(np.abs(self.beta).sum())
+        return room if room > SAME_SIZE * self.size else 0.0
+
+    def families(self):
+        """Return pairs of masks: the coordinates that can grow, and those that can shrink as they do."""
+        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
+        if self.constraint == "sum" or (self.constraint == "size" and self.room() > 0.0):
+            return [(can_grow, can_shrink)]
+        below, above = self.beta < 0.0, self.beta > 0.0
+        partners = can_shrink if self.constraint == "size" else can_shrink & ~above
+        return [(can_grow & ~below, above), (below, partners)]
+
+    def _ends(self, grow, shrink):
+        """Return for each family its masks, its largest slope of growth and its least one of shrinkage."""
+        return [
+            (can_grow, can_shrink, grow.max(where=can_grow, initial=-np.inf),
+             shrink.min(where=can_shrink, initial=np.inf))
+            for can_grow, can_shrink in self.families()
+        ]  # fmt: skip
+
     def extrapolate(self, beta, e, with_bias):
         """Extrapolate from coefficients `beta` with gradient `e` through the present ones to the best point in the box.
 
@@ -104,6 +148,8 @@ class State:
         bool
             Whether beta moved; then the gradient has to be recomputed.
         """
+        if self.constraint != "sum":
+            return False
         direction, bend = self.beta - beta, e - self.e  # the latter is (K + R) times the former
         if with_bias:  # a long step would amplify the rounding error of its sum
             direction[np.abs(direction).argmax()] -= direction.sum()
@@ -125,16 +171,13 @@ class State:
         return True
 
     def violation(self, with_bias):
-        """Return the largest violation and, with a bias, the extreme slopes of coordinates that can grow and that can
-        shrink."""
-        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
+        """Return the largest violation."""
         grow, shrink = self.slopes()
         if with_bias:
-            top = grow.max(where=can_grow, initial=-np.inf)
-            bottom = shrink.min(where=can_shrink, initial=np.inf)
-            return max(float(top - bottom), 0.0), top, bottom
+            return max(0.0, *(float(top - bottom) for _, _, top, bottom in self._ends(grow, shrink)))
+        can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
         above, below = grow.max(where=can_grow, initial=0.0), shrink.min(where=can_shrink, initial=0.0)
-        return max(float(above), -float(below)), 0.0, 0.0
+        return max(float(above), -float(below))
 
     def choose(self, size, kept, slack, with_bias):
         """Return a working set: the coordinates `kept`, then those that violate the conditions most.
@@ -154,8 +197,10 @@ class State:
         violation : float
             The largest over all coordinates.
         """
-        violation, top, bottom = self.violation(with_bias)
-        sides = self._both_ends(top, bottom, slack) if with_bias else self._steepest(slack)
+        if with_bias:
+            violation, sides = self._both_ends(slack)
+        else:
+            violation, sides = self.violation(False), self._steepest(slack)
         taken = np.zeros(len(self.beta), dtype=bool)
         taken[kept] = True
         chosen, room = [kept], size - len(kept)
@@ -170,11 +215,15 @@ class State:
             chosen.append(np.sort(side))
         return np.concatenate(chosen), violation
 
-    def _both_ends(self, top, bottom, slack):
+    def _both_ends(self, slack):
         of_growth, of_shrinkage = self.slopes()
-        grow = np.flatnonzero((self.beta < self.upper) & (of_growth > bottom + slack))
-        shrink = np.flatnonzero((self.beta > self.lower) & (of_shrinkage < top - slack))
-        return (grow, of_growth[grow]), (shrink, -of_shrinkage[shrink])
+        violation, sides = 0.0, []
+        for can_grow, can_shrink, top, bottom in self._ends(of_growth, of_shrinkage):
+            violation = max(violation, float(top - bottom))
+            grow = np.flatnonzero(can_grow & (of_growth > bottom + slack))
+            shrink = np.flatnonzero(can_shrink & (of_shrinkage < top - slack))
+            sides += [(grow, of_growth[grow]), (shrink, -of_shrinkage[shrink])]
+        return violation, sides
 
     def _steepest(self, slack):
         """Choose half by the gain of a single step, half by the violation, which the stopping rule tests."""
@@ -194,24 +243,38 @@ class State:
     def shrinkable(self, with_bias):
         """Return a mask of the coordinates at a bound, or at a kink, that no step with a violating partner would move
         away from it."""
-        at_upper, at_lower = self.beta >= self.upper, self.beta <= self.lower
         grow, shrink = self.slopes()
-        top = bottom = 0.0
-        if with_bias:
-            top = grow.max(where=~at_upper, initial=-np.inf)
-            bottom = shrink.min(where=~at_lower, initial=np.inf)
-        return (at_upper | (grow < bottom)) & (at_lower | (shrink > top))
+        if not with_bias:
+            return ((self.beta >= self.upper) | (grow < 0.0)) & ((self.beta <= self.lower) | (shrink > 0.0))
+        stays = np.ones(len(self.beta), dtype=bool)
+        for can_grow, can_shrink, top, bottom in self._ends(grow, shrink):
+            stays &= (~can_grow | (grow < bottom)) & (~can_shrink | (shrink > top))
+        return stays
 
     def intercept(self):
-        """Return the mean slope of the free coordinates or, if there are none, the middle of the admissible
-        interval."""
-        free = (self.beta > self.lower) & (self.beta < self.upper)
-        if self.zone:
-            free &= self.beta != 0.0
+        """Return the b of the optimality conditions, from the slopes of free coordinates."""
+        levels = self._levels()
+        return 0.5 * sum(levels) if len(levels) == 2 else levels[0]
+
+    def level(self):
+        """Return the rho or eps of a problem with a share nu, from the slopes of free coordinates."""
+        levels = self._levels()
+        return 0.5 * abs(levels[0] - levels[1]) if len(levels) == 2 else 0.0
+
+    def _levels(self):
+        """Return for each family the mean slope of its free coordinates or, if there are none, the middle of the
+        admissible interval."""
         grow, shrink = self.slopes()
-        if free.any():
-            return float(grow[free].sum() / np.count_nonzero(free))
-        top = grow.max(where=self.beta < self.upper, initial=-np.inf)
-        bottom = shrink.min(where=self.beta > self.lower, initial=np.inf)
-        ends = [float(end) for end in (top, bottom) if np.isfinite(end)]
-        return 0.5 * sum(ends) if len(ends) == 2 else sum(ends)
+        free = (self.beta > self.lower) & (self.beta < self.upper)
+        if self.zone or self.constraint != "sum":
+            free &= self.beta != 0.0
+        families = self._ends(grow, shrink)
+        levels = []
+        for number, (_, _, top, bottom) in enumerate(families):
+            own = free if len(families) == 1 else free & ((self.beta < 0.0) if number else (self.beta > 0.0))
+            if own.any():
+                levels.append(float(grow[own].sum() / np.count_nonzero(own)))
+                continue
+            ends = [float(end) for end in (top, bottom) if np.isfinite(end)]
+            levels.append(0.5 * sum(ends) if len(ends) == 2 else sum(ends))
+        return levels

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernbench.problems.novelty_problem import kernel_problem
+from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._smo import SMO
-from kernbench.solvers.kernel.smo.certificate import is_certified
+from kernbench.solvers.kernel.smo.certificate import is_certified, is_zero
 from kernbench.solvers.kernel.smo.dual_state import State
 
 ROUGH = 1e-3  # violation down to which float32 rows are used
@@ -60,7 +60,7 @@ class RefinedSMO:
                 e = known.linear - initial.state["products"] - known.ridge * initial.coef
                 self._known = replace(known, beta=np.asarray(initial.coef, dtype=np.float64), e=e)
             self._known = self._state_at(start.coef, count=True)
-            self._violation, _, _ = self._known.violation(fit_intercept)
+            self._violation = self._known.violation(fit_intercept)
         self._begin(np.float64 if self._violation <= max(tol, ROUGH) * self._unit else np.float32, start)
 
     def _feasible(self, solution):
@@ -107,10 +107,13 @@ class RefinedSMO:
         """End the float32 phase: compute the gradient in float64, and continue on float64 rows if necessary."""
         start = self._feasible(self._solver.solution())
         self._known, self._known_at = self._state_at(start.coef, count=True), self.n_iter
-        self._violation, _, _ = self._known.violation(self.problem.fit_intercept)
+        self._violation = self._known.violation(self.problem.fit_intercept)
         known, problem = self._known, self.problem
         intercept = known.intercept() if problem.fit_intercept else 0.0
-        self.converged = self._violation <= self.tol * self._unit and is_certified(problem, known, intercept, self.tol)
+        ends = is_certified(problem, known, intercept, self.tol) or is_zero(
+            problem, known, intercept, self._violation, self.tol * self._unit
+        )
+        self.converged = self._violation <= self.tol * self._unit and ends
         if not self.converged:
             self._begin(np.float64, start)
 
@@ -142,9 +145,13 @@ class RefinedSMO:
         if self._exact:
             return self._solver.solution()
         if not self._is_known():
-            return replace(self._solver.solution(), state={})
+            found = self._solver.solution()
+            return replace(found, state={key: found.state[key] for key in ("level",) if key in found.state})
         intercept = self._known.intercept() if self.problem.fit_intercept else 0.0
-        return Solution(self._known.beta.copy(), intercept, self.n_iter, {"products": self._known_products()})
+        state = {"products": self._known_products()}
+        if self.problem.constraint != "sum":
+            state["level"] = np.array([self._known.level()])
+        return Solution(self._known.beta.copy(), intercept, self.n_iter, state)
 
     def _known_products(self):
         """K times the coefficients of the last known point."""
