@@ -112,33 +112,28 @@ def test_it_is_the_optimum_of_a_quadratic_programme(loss, nu, options):
 
 
 class TieWatcher(ReferenceSMO):
-    """Records the smallest relative difference between the best two choices of a step or of a working set."""
+    """Records the smallest relative difference between the best two choices of a step."""
 
     closest_call = np.inf
-
-    def _choose(self):
-        members = super()._choose()
-        newcomers, left = members[self.n_kept :], np.setdiff1d(np.arange(len(self.e)), members)
-        self._see(np.abs(self.e[newcomers][:, None] - self.e[left]))
-        return members
 
     def _pair_step(self, block, beta, e, diagonal, lower, upper, least_change, goal):
         violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, least_change, goal)
         families = self._families(beta, lower, upper, self.room)
         ends = self._ends(families, e, e)
-        if len(ends) == 2:
-            self._see(abs((ends[0][0] - ends[0][1]) - (ends[1][0] - ends[1][1])))
-        for (can_grow, can_shrink), (top, _) in zip(families, ends):
+        if move is not None:
+            sizes = [top - bottom for top, bottom in ends]
+            self._see(np.diff(sizes))
+            number = int(np.argmax(sizes))
+            (can_grow, can_shrink), (top, _) = families[number], ends[number]
             self._see(np.diff(np.sort(e[can_grow])[-2:]))
-            if can_grow.any():
-                i = int(np.argmax(np.where(can_grow, e, -np.inf)))
-                curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], 1e-12)
-                self._see(np.diff(np.sort((np.maximum(top - e, 0) ** 2 / curvature)[can_shrink])[-2:]))
+            i = int(np.argmax(np.where(can_grow, e, -np.inf)))
+            curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], 1e-12)
+            self._see(np.diff(np.sort((np.maximum(top - e, 0) ** 2 / curvature)[can_shrink])[-2:]))
         return violation, move
 
     def _see(self, differences):
         if self.n_iter:
-            self.closest_call = min(self.closest_call, np.min(differences, initial=np.inf))
+            self.closest_call = min(self.closest_call, np.abs(differences).min(initial=np.inf))
 
 
 @pytest.mark.parametrize("loss", [NuMargin, NuResidual, OneClass])
@@ -155,8 +150,8 @@ def test_both_cores_take_the_same_steps(loss, options):
         ]
         tolerance = Tolerance(coef=1e-8, objective=1e-8, gap=1e-5, gap_floor=1e-8, keys=False)
         follow(*solvers, tally, tolerance, rounds=12, length=1, label=f"{loss.name}, {seed}",
-               rounding=lambda _, reference: "a tie" if reference.closest_call < 1e-9 else None)  # fmt: skip
-    tally.require(0.5)
+               rounding=lambda _, reference: "a tie" if reference.closest_call < 1e-13 else None)  # fmt: skip
+    tally.require(0.2)
 
 
 @losses
