@@ -158,6 +158,8 @@ class SMO:
 
     def _room(self):
         """By how much sum |beta| may grow."""
+        if self.constraint != "size":
+            return np.inf
         room = self.size - np.abs(self.beta).sum()
         return room if room > SAME_SIZE * self.size else 0.0
 
