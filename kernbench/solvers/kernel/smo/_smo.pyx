@@ -176,7 +176,7 @@ cdef class SMO:
         cdef double goal = min(self.tol * self.unit, self.goal), exact = EXACT_GOAL * self.unit
         if not self.loaded:
             if n > EXACT_ROWS and self.extra_steps < 0:  # a start may be a solution: no row is needed to see that
-                self.violation, _, _ = self.active.state.violation(self.with_bias)
+                self.violation = self.active.state.violation(self.with_bias)
                 if self.violation <= goal:
                     self.converged = self._conclude()
                     if self.converged or self.stagnation.stuck:
