@@ -115,7 +115,7 @@ SOLVERS = [
     SolverEntry(
         name="sdca",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._sdca:SDCA",
+        method="kernbench.solvers.linear.sdca:SDCA",
         paper="Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Mach. Learn. 2011",
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
         stopping="certified duality gap / objective",
@@ -385,7 +385,7 @@ SOLVERS = [
     SolverEntry(
         name="sdca",
         problem="linear-regression",
-        compiled="kernbench.solvers.linear._sdca:SDCA",
+        method="kernbench.solvers.linear.sdca:SDCA",
         paper="Ho and Lin, JMLR 2012; Shalev-Shwartz and Zhang, JMLR 2013",
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
         stopping="certified duality gap / objective",

@@ -60,8 +60,8 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import Preconditioner
-from kernbench.reference.linear.sdca import SDCA
 from kernbench.solvers.base import Solution
+from kernbench.solvers.linear.sdca import SDCA
 from kernbench.validation.numbers import check_number
 
 COARSE_STEPS, COARSE_TOL = 30, 0.03  # of the first fit
@@ -196,7 +196,7 @@ class Newton:
         self._most_passes = 0 if free_last or self._widest == 0.0 else most_passes(design)
         self._late = not free_last and self._widest == 0.0
         self._coordinate_ascent = partial(
-            SDCA, design, y, alpha=alpha, weights=weights, loss=loss, random_state=self._seed
+            SDCA, design, y, alpha=alpha, weights=weights, loss=loss, random_state=self._seed, core="reference"
         )
         if initial is not None:
             self._start_from(initial)

@@ -1,9 +1,5 @@
 """Steps of stochastic block mirror descent: the core of `solvers.linear.sbmd`."""
 
-from kernbench.reference.linear.sdca import SDCA
-
-__all__ = ["SDCA", "steps"]
-
 
 def steps(design, problem, examples, blocks, ends, lam, largest_step, begun, w, sums, counted, numbers):
     """Do a step for each example and block; `numbers` are the steps done so far and the entries touched."""

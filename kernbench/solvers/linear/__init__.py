@@ -8,6 +8,7 @@ None of them has an intercept of its own: the estimator appends a constant colum
      |-- pegasos.py, sbmd.py   stochastic subgradient descent; of random blocks of features
      |-- rbcd.py               random blocks of features, exact gradients
      `-- simba.py              a game between examples and features
-    _newton.pyx, bundle.py, _sdca.pyx
+    sdca.py                    dual coordinate ascent, with permutations and shrinking
+    _newton.pyx, bundle.py     second order; cutting planes
     _<name>.pyx                the compiled core of each; kernbench/reference/linear/<name>.py the one in NumPy
 """

@@ -21,7 +21,7 @@ from kernbench.problems.linear.newton import (
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.linear._sdca import SDCA
+from kernbench.solvers.linear.sdca import SDCA
 from kernbench.validation.numbers import check_number
 
 cdef enum:

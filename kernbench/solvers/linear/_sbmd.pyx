@@ -6,10 +6,6 @@ from kernbench.losses._loss cimport loss_slope
 from kernbench.solvers.design._design cimport FeatureDesign
 from kernbench.solvers.linear._rows cimport row_dot
 
-from kernbench.solvers.linear._sdca import SDCA
-
-__all__ = ["SDCA", "steps"]
-
 
 def steps(FeatureDesign design, problem, const Py_ssize_t[::1] examples, const Py_ssize_t[::1] blocks,
           const Py_ssize_t[::1] ends, double lam, double largest_step, double begun, double[::1] w, double[::1] sums,

@@ -8,6 +8,8 @@ b the number of blocks: each is updated b times less often, which steps b times 
 iterates is updated block by block, when a block changes.
 """
 
+from functools import partial
+
 import numpy as np
 
 from kernbench.losses.regression import EXAMPLE_LOSSES
@@ -16,6 +18,7 @@ from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.linear.primal import PrimalSolver
+from kernbench.solvers.linear.sdca import SDCA
 from kernbench.validation.numbers import check_number
 
 DRAWS = 4096  # steps drawn at a time
@@ -74,6 +77,7 @@ class SBMD(PrimalSolver):
         if largest_step is None:
             largest_step = 1.0 / (problem.curvature() * squared_norms(design).max() + self.lam)
         self.largest_step = require_number("largest_step", largest_step, positive=True)
+        self.ascent = partial(SDCA, core=core)  # for a bound on the optimum
         self.average, self.n_blocks = average, min(n_blocks, d)
         self.ends = d * np.arange(self.n_blocks + 1) // self.n_blocks
         self.cumulative = cumulative_weights(problem.weights)
@@ -122,7 +126,7 @@ class SBMD(PrimalSolver):
         return (self.sums + left * self.w) / passed
 
     def _certificate(self):
-        return certificate(self.problem, self._coef(), ascent=self.core.SDCA)
+        return certificate(self.problem, self._coef(), ascent=self.ascent)
 
     def solution(self):
         """Return the average of the iterates, or the last one."""
