@@ -164,7 +164,7 @@ SOLVERS = [
     SolverEntry(
         name="newton",
         problem="linear-svm",
-        compiled="kernbench.solvers.linear._newton:Newton",
+        method="kernbench.solvers.linear.newton:Newton",
         paper="Keerthi and DeCoste, JMLR 2005; Chapelle, Neural Computation 2007; smoothing as in Nesterov, 2005",
         complexity="n d^2 / 2 for the Hessian and two passes over the data per step; some tens of steps",
         stopping="certified duality gap / objective",
@@ -424,7 +424,7 @@ SOLVERS = [
     SolverEntry(
         name="newton",
         problem="linear-regression",
-        compiled="kernbench.solvers.linear._newton:Newton",
+        method="kernbench.solvers.linear.newton:Newton",
         paper="the normal equations for the squared error; Madsen and Nielsen, SIAM J. Optim. 1993, for the others",
         complexity="n d^2 / 2 for the Hessian and two passes over the data per step; one step for the squared error",
         stopping="certified duality gap / objective",

@@ -166,7 +166,7 @@ def test_a_method_that_is_not_complete_is_refused(name):
     with pytest.raises(ValueError, match="solver 'mine' has no method"):
         registry.add(method)
     with pytest.raises(ValueError, match="needs a class"):
-        replace(method, compiled="kernbench.solvers.linear._newton:Newton")
+        replace(method, compiled="kernbench.solvers.kernel.smo.smo:SMO")
 
 
 def test_what_is_no_entry_is_refused():
@@ -175,9 +175,9 @@ def test_what_is_no_entry_is_refused():
 
 
 def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeypatch):
-    monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("hinge", "squared_hinge")))
-    with pytest.raises(ValueError, match="unknown loss of roc-svm 'log_loss'"):
-        registry.add(replace(plug_in, problem="roc-svm", compiled="kernbench.solvers.linear._newton:Newton"))
+    monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("squared_hinge", "log_loss")))
+    with pytest.raises(ValueError, match="unknown loss of roc-svm 'hinge'"):
+        registry.add(replace(plug_in, problem="roc-svm", compiled="kernbench.solvers.kernel.smo.smo:SMO"))
 
 
 def test_a_name_is_taken_within_its_kind_only(plug_in):

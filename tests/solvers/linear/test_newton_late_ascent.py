@@ -6,9 +6,8 @@ from scipy import sparse
 
 from kernbench import LinearSVC
 from kernbench.reference.design import as_design as reference_design
-from kernbench.reference.linear import newton as reference
 from kernbench.solvers.design import as_design
-from kernbench.solvers.linear import _newton as compiled
+from kernbench.solvers.linear import newton
 
 
 def nearly_separable(n, d, density, seed):
@@ -33,11 +32,10 @@ def test_noisy_sparse_rows_at_a_large_C(C, global_random_seed):
 
 def twins(X, y, monkeypatch, **settings):
     """Return both twins of Newton's method, which try coordinate ascent before the first step."""
-    for module in (compiled, reference):
-        monkeypatch.setattr(module, "ascends_late", lambda work, n_features, design: work >= 0.0)
+    monkeypatch.setattr(newton, "ascends_late", lambda work, n_features, design: work >= 0.0)
     return [
-        module.Newton(design(X), y, random_state=0, **settings)
-        for module, design in ((compiled, as_design), (reference, reference_design))
+        newton.Newton(design(X), y, random_state=0, core=core, **settings)
+        for core, design in (("compiled", as_design), ("reference", reference_design))
     ]
 
 
@@ -55,11 +53,10 @@ def test_twins_are_in_lockstep(monkeypatch, global_random_seed):
 def test_it_is_tried_once_also_by_a_run_that_continues(monkeypatch):
     X, y = nearly_separable(60, 40, 0.2, 0)
     y = np.where(y, 1.0, -1.0)
-    for module in (compiled, reference):
-        monkeypatch.setattr(module, "ascends_in", lambda *arguments: False)  # it is given up
+    monkeypatch.setattr(newton, "ascends_in", lambda *arguments: False)  # it is given up
     for k, solver in enumerate(twins(X, y, monkeypatch, alpha=1e-3, tol=1e-10)):
         tries = []
-        monkeypatch.setattr((compiled, reference)[k], "ascends_in", lambda *arguments: bool(tries.append(arguments)))
+        monkeypatch.setattr(newton, "ascends_in", lambda *arguments: bool(tries.append(arguments)))
         solver.advance(2)
         design = (as_design, reference_design)[k](X)
         again = type(solver)(design, y, alpha=1e-3, tol=1e-10, random_state=0, initial=solver.solution())
