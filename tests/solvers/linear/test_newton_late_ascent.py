@@ -59,6 +59,8 @@ def test_it_is_tried_once_also_by_a_run_that_continues(monkeypatch):
         monkeypatch.setattr(newton, "ascends_in", lambda *arguments: bool(tries.append(arguments)))
         solver.advance(2)
         design = (as_design, reference_design)[k](X)
-        again = type(solver)(design, y, alpha=1e-3, tol=1e-10, random_state=0, initial=solver.solution())
+        again = type(solver)(
+            design, y, alpha=1e-3, tol=1e-10, random_state=0, initial=solver.solution(), core=solver.core
+        )
         again.advance(2)
         assert len(tries) == 1
