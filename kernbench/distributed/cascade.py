@@ -16,7 +16,8 @@ import numpy as np
 
 from kernbench.distributed.parts import make_smo, parts_of, rough_tolerance, set_tolerance
 from kernbench.kernels import blocks as kernel_blocks
-from kernbench.problems.novelty_problem import OneClass, kernel_problem
+from kernbench.problems.novelty_problem import OneClass
+from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.certificate import MOST_GAP
 
