@@ -79,7 +79,8 @@ def additive_features(const real[::1] amplitudes, const real[::1] logs, const in
         Segment *table
         const real *phases = NULL
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
     if n == 0 or n_segments == 0:
         return
     longest = longest_row(starts)
@@ -97,17 +98,18 @@ def additive_features(const real[::1] amplitudes, const real[::1] logs, const in
             size = max(size, 2 * table[s].count)
     n_tiles = (n + TILE_ROWS - 1) // TILE_ROWS
     wake = amplitudes.shape[0] * w.shape[1] > SERIAL_WORK and n_tiles * n_segments > 1
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(size * sizeof(real))
         for t in prange(n_tiles * n_segments, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _tile[real](X, t // n_segments * TILE_ROWS, &w[0, 0], phases, w.shape[1], table[t % n_segments],
                             target, scratch)
         free(scratch)
     free(table)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 

@@ -189,15 +189,16 @@ cdef class FeatureDesign(Design):
             Py_ssize_t size = self.n_coef * self.n_coef, lanes = self._number_of_lanes(count), lane, start, k
             double *sums = <double *> allocate(lanes * size * sizeof(double))
             double total
-            bint failed = False
+            bint failed[1]  # shared: a scalar would be of the thread with the last turn
         self.n_passes += 1
+        failed[0] = False
         try:
             for lane in prange(lanes, schedule="static", use_threads_if=count * size >= MULTIPLIED):
                 start = count * lane // lanes
                 memset(sums + lane * size, 0, size * sizeof(double))
                 if self._moments(rows + start, count * (lane + 1) // lanes - start, h, mask, means, sums + lane * size):
-                    failed = True
-            if failed:
+                    failed[0] = True
+            if failed[0]:
                 with gil:
                     raise MemoryError("could not allocate a block of rows")
             for k in range(size):

@@ -40,7 +40,8 @@ def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32
         Target target
         Segment *table
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
     if n == 0 or n_segments == 0:
         return
     if signs.shape[0] != n_segments or padded < d:
@@ -50,18 +51,19 @@ def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32
     table = segments_of(segments)
     n_tiles = (n + KB_LANES - 1) // KB_LANES
     wake = n * n_segments * padded > SERIAL_WORK and n_tiles * n_segments > 1
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(3 * padded * KB_LANES * sizeof(real))
         for t in prange(n_tiles * n_segments, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _tile[real](&X[0, 0], n, d, padded, t // n_segments * KB_LANES, &signs[t % n_segments, 0],
                             &permutations[t % n_segments, 0], &normals[t % n_segments, 0],
                             &lengths[t % n_segments, 0], table[t % n_segments], target, scratch)
         free(scratch)
     free(table)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 

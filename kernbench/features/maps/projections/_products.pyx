@@ -148,7 +148,8 @@ def multiply_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, 
         Py_ssize_t n = X.shape[0], d = X.shape[1], n_draws = W.shape[0], height = tile_rows(n), n_tiles, t
         Finish how
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
     if n == 0 or n_draws == 0:
         return
     if W.shape[1] != d:
@@ -158,16 +159,17 @@ def multiply_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, 
         raise ValueError(f"out must have shape {(n, how.n_outputs)}")
     n_tiles = (n + height - 1) // height
     wake = n_tiles > 1 and n * n_draws * (d + 16) > SERIAL_WORK
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(scratch_size(height, WIDTH, how.n_outputs) * sizeof(real))
         for t in prange(n_tiles, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _dense_rows[real](&X[0, 0] if d else NULL, &W[0, 0] if d else NULL, d, t * height,
                                   min(height, n - t * height), &how, scratch, height, &out[0, 0])
         free(scratch)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 
@@ -214,7 +216,8 @@ def multiply_sparse(const real[::1] values, const int32_t[::1] columns, const in
         Py_ssize_t n = starts.shape[0] - 1, height = tile_rows(n), n_tiles, t
         Finish how
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
         const real *first_value = &values[0] if values.shape[0] else NULL
         const int32_t *first_column = &columns[0] if columns.shape[0] else NULL
         const real *first_panel = &panels[0, 0, 0] if panels.size else NULL
@@ -227,17 +230,18 @@ def multiply_sparse(const real[::1] values, const int32_t[::1] columns, const in
         raise ValueError(f"out must have shape {(n, how.n_outputs)}")
     n_tiles = (n + height - 1) // height
     wake = n_tiles > 1 and (values.shape[0] + 16 * n) * n_draws > SERIAL_WORK
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(scratch_size(height, KB_PANEL, how.n_outputs) * sizeof(real))
         for t in prange(n_tiles, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _sparse_rows[real](first_value, first_column, &starts[0], t * height, min(height, n - t * height),
                                    first_panel, panels.shape[1] * panels.shape[2], segments, &how, scratch, height,
                                    &out[0, 0])
         free(scratch)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 

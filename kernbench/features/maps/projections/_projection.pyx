@@ -99,7 +99,8 @@ def project_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, d
         Target target
         Segment *table
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
     if n == 0 or n_segments == 0:
         return
     if W.shape[1] != d:
@@ -110,17 +111,18 @@ def project_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, d
         width = max(width, table[s].count)
     n_tiles = (n + TILE_ROWS - 1) // TILE_ROWS
     wake = n * W.shape[0] * (d + 16) > SERIAL_WORK and n_tiles * n_segments > 1
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(TILE_ROWS * width * sizeof(real))
         for t in prange(n_tiles * n_segments, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _dense_tile[real](&X[0, 0] if d else NULL, &W[0, 0] if d else NULL, n, d, t // n_segments * TILE_ROWS,
                                   table[t % n_segments], target, scratch)
         free(scratch)
     free(table)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 
@@ -159,7 +161,8 @@ def project_sparse(const real[::1] values, const int32_t[::1] columns, const int
         Target target
         Segment *table
         real *scratch
-        bint failed = False, wake
+        bint wake
+        bint failed[1]  # shared: a scalar would be of the thread with the last turn
         const real *first_value = &values[0] if values.shape[0] else NULL
         const int32_t *first_column = &columns[0] if columns.shape[0] else NULL
         const real *first_panel = &panels[0, 0, 0] if panels.size else NULL
@@ -171,17 +174,18 @@ def project_sparse(const real[::1] values, const int32_t[::1] columns, const int
     table = segments_of(segments)
     n_tiles = (n + SPARSE_ROWS - 1) // SPARSE_ROWS
     wake = (values.shape[0] + 16 * n) * KB_PANEL * n_segments > SERIAL_WORK and n_tiles * n_segments > 1
+    failed[0] = False
     with nogil, parallel(use_threads_if=wake):
         scratch = <real *> malloc(SPARSE_ROWS * KB_PANEL * sizeof(real))
         for t in prange(n_tiles * n_segments, schedule="dynamic"):
             if scratch == NULL:
-                failed = True
+                failed[0] = True
             else:
                 _sparse_tile[real](first_value, first_column, &starts[0], n, t // n_segments * SPARSE_ROWS,
                                    first_panel + t % n_segments * panel_size, table[t % n_segments], target, scratch)
         free(scratch)
     free(table)
-    if failed:
+    if failed[0]:
         raise MemoryError("could not allocate a tile of arguments")
 
 
