@@ -93,7 +93,18 @@ def test_it_agrees_with_the_driver(taken, model, rows, n, weights, monkeypatch):
         (KernelRegressor("huber"), {}),
         (KernelNoveltyDetector(max_iter=10_000), {}),
     ],
-    ids=str,
+    ids=[
+        "loss",
+        "zero weights",
+        "max_seconds",
+        "callback",
+        "warm_start",
+        "shrinking",
+        "function",
+        "working sets",
+        "another solver",
+        "max_iter",
+    ],
 )
 def test_what_needs_the_driver_gets_it(taken, model, more):
     fit(model, **more)
