@@ -34,7 +34,7 @@ class LinearProblem(MarginProblem):
     Raises
     ------
     ValueError
-        With a sentence that says what to change.
+        If a parameter or the data are invalid; the message says what to change.
     """
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", offered=None, free_last=False):

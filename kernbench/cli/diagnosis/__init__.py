@@ -1,4 +1,4 @@
-"""What ``kernbench doctor`` looks at: each examination is a function that returns or yields findings.
+"""The checks of ``kernbench doctor``: each is a function that returns or yields findings.
 
 ::
 

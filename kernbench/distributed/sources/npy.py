@@ -26,7 +26,7 @@ class NpySource:
         self.n_rows, self.n_columns = shape
         self._stored, self._path, self._file = dtype, path, None
         if os.path.getsize(path) < self._offset + self.n_rows * self.n_columns * dtype.itemsize:
-            raise ValueError(f"{path} is shorter than its header says: it was not written to its end")
+            raise ValueError(f"{path} is shorter than its header says: it is truncated")
         self.dtype = dtype.newbyteorder("=") if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
     def read_into(self, start, out):

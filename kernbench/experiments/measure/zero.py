@@ -7,7 +7,7 @@ from kernbench.problems.intercept import best_constant
 
 
 class ZeroClassifier:
-    """f = 0 and the intercept of least mean hinge loss: predicts the larger class, whatever the row.
+    """f = 0 and the intercept of least mean hinge loss: predicts the larger class for every row.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ZeroClassifier:
 
 
 class ZeroRegressor:
-    """f = 0 and the constant of least loss, whatever the row: with the squared error the mean of the targets.
+    """f = 0 and the constant of least loss for every row: with the squared error the mean of the targets.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
             for setting in chosen_scale.settings
             if _is_chosen(setting, datasets) or patterns.names(experiment.name, setting.name)
         ]
-        # Of all gaps, since a pattern that names a missing method is no mistake.
+        # All gaps count, since a pattern may name a missing method.
         open_gaps = [
             [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings] for gap in missing
         ]
@@ -214,7 +214,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
                     for method in chosen_methods
                     if setting.takes(method.name)
                 ]
-    cells.sort(key=lambda cell: cell.repeat)  # stable: of a run that is ended early, each experiment has its share
+    cells.sort(key=lambda cell: cell.repeat)  # stable, so that a run that ends early has cells of each experiment
     cells = patterns.filter(cells)
     patterns.refuse_unmatched()
     return cells, gaps

@@ -16,7 +16,7 @@ def with_own_files(experiments, datasets):
     ----------
     experiments : list of Experiment
     datasets : list of str or None
-        Names and files. What a setting is called is a name, whatever files there are.
+        Names of settings, and files. A name of a setting takes precedence over a file of that name.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def with_own_files(experiments, datasets):
     ValueError
         If a file is malformed or none of the experiments takes its data, or two files have one name.
     FileNotFoundError
-        For what looks like a path where there is no file.
+        If a name looks like a path and the file does not exist.
     """
     if datasets is None:
         return experiments, None

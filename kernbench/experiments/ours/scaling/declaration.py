@@ -16,7 +16,7 @@ from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.ours.scaling.orders import STATED
 
 HERE = "kernbench.experiments.ours.scaling"
-SLACK = 0.1  # of an exponent: caches that larger data leave behind are no part of an order
+SLACK = 0.1  # of an exponent, for data that outgrow the processor's caches
 SECONDS = ("time of a fit", "s")
 
 

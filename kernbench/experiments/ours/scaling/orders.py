@@ -15,7 +15,8 @@ class Order:
     params : dict
         Parameters with which it is stated, apart from the defaults.
     passes : float or None
-        Over the rows, if iterations are so counted: their number is passes * n / batch_size.
+        Passes over the rows, which give the number of iterations, passes * n / batch_size; None if iterations are not
+        counted in passes.
     batch_size : int or None
         Rows of an iteration of a method on batches; None for methods that take one row at a time.
     """
@@ -31,7 +32,7 @@ class Order:
 # pass: how many are needed depends on the data. SMO alone runs to its default tolerance.
 TO_THE_LIMIT = {"tol": 1e-12}
 CUTS = Order(1, 1, {**TO_THE_LIMIT, "max_iter": 20})
-# Named, as "auto" may choose a solver whose iterations are no passes.
+# The solver is named because the iterations of the one that "auto" chooses may not be passes.
 ROWS = Order(1, 1, {**TO_THE_LIMIT, "solver": "sdca"}, passes=5)
 KERNEL_ROWS = Order(2, 1, {**TO_THE_LIMIT, "solver": "sdca"}, passes=2)
 BATCHES = Order(1, 1, TO_THE_LIMIT, passes=10, batch_size=64)

@@ -322,7 +322,7 @@ EXPERIMENT = Experiment(
     newcomers={"kernel-svm": next(method for method in METHODS if method.name == "sdca")},
     own_file=OwnFile({"gamma": "scale", "C": 1.0}, methods=QUICK_METHODS),
     note="The Gaussian SVM with an intercept, for classes, regression and one class; tol = 10⁻³ in each library's own "
-    "sense. Times are of the fit alone, with one thread. The lower limit is no solver: it is the least time in which "
+    "sense. Times are of the fit alone, with one thread. The lower limit is not a solver but the least time in which "
     "the rows of the support vectors can be computed. Models on features minimise another objective and are judged "
     "by their test error. scikit-learn-intelex is given sparse data as dense arrays, off the clock: on w8a in sparse "
     "form it ends far from the optimum.",

@@ -105,7 +105,7 @@ EXPERIMENT = Experiment(
         CrossTable("mae", "Mean absolute error of energies", "mae"),
         MetricTable(
             "details",
-            "What a prediction gains by averaging, and what it takes",
+            "Effect of averaging predictions, and cost",
             (
                 "mae",
                 "rmse",

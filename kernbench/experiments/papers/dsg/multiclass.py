@@ -138,7 +138,7 @@ EXPERIMENT = Experiment(
         CrossTable("time", "Time of a fit", "fit_seconds"),
         MetricTable(
             "effort",
-            "What it took",
+            "Cost",
             ("balanced_error", "passes", "n_rows", "n_iter", "n_feature_values", "predict_seconds", "peak_memory"),
         ),
         Recommendation(

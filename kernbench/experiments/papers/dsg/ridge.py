@@ -141,7 +141,7 @@ EXPERIMENT = Experiment(
         ),
         MetricTable(
             "effort",
-            "How it fell, and what it took",
+            "Rate of decrease, and cost",
             ("mse", "slope", "fit_seconds", "n_iter", "n_feature_values", "peak_memory"),
             methods=COMPARED,
         ),
@@ -204,8 +204,8 @@ EXPERIMENT = Experiment(
     threads=1,
     own_data=True,
     note="y = cos(π/2 ‖x‖) exp(-π/10 ‖x‖) + 0.1 e, x uniform on [-5, 5]², a width of a tenth of the median distance,"
-    " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot beyond "
-    "repair; a constant step (10, the best of four on test rows of a small run) does not; 1/t is then not "
-    "promised, so the slope is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the"
+    " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot and "
+    "do not recover; a constant step (10, the best of four on test rows of a small run) does not overshoot, but has "
+    "no proven rate, so the slope is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the"
     " mean over four seeds. The r- and n-methods are compared with the exact solutions they converge to. One thread.",
 )

@@ -208,10 +208,10 @@ EXPERIMENT = Experiment(
     claims=tuple(_claims()),
     paper_numbers=PAPER_NUMBERS,
     paper_data=(
-        PaperData("adult", "32,000 rows × 123 columns, as it rounds them"),
+        PaperData("adult", "32,000 rows × 123 columns, rounded in the paper"),
         PaperData("mnist8m-8-vs-6", "1.6 million deformed images of MNIST, as 50 principal components"),
         *(
-            PaperData(forest, "half a million rows × 54 columns, scaled it does not say how")
+            PaperData(forest, "half a million rows × 54 columns; the paper does not state the scaling")
             for forest in ("forest", "forest-median")
         ),
     ),
@@ -223,11 +223,11 @@ EXPERIMENT = Experiment(
         CrossTable("time", "Time of one pass", "fit_seconds", methods=ONE_PASS),
         MetricTable(
             "effort",
-            "What a pass takes",
+            "Cost of a pass",
             ("balanced_error", "passes", "n_iter", "n_feature_values", "n_kernel_evaluations", "predict_seconds",
              "peak_memory"),
             methods=ONE_PASS,
-            notes=("Of fewer than 50,000 rows a doubly stochastic fit has 100 batches at least: more than a pass.",),
+            notes=("Below 50,000 rows a doubly stochastic fit takes at least 100 batches: more than one pass.",),
         ),
         Recommendation(
             "a kernel SVM in one pass",
@@ -246,7 +246,7 @@ EXPERIMENT = Experiment(
     "64 and 1 at 1,024; the default is preconditioned, as the authors' program is, with its published decay of "
     "steps. Widths are the median distance between rows unless said otherwise. The paper's numbers of NORMA, "
     "k-SDCA and of the doubly stochastic method on Forest are read from the text, which gives whole per cents. "
-    "No method has an intercept. Time includes that of computing the features, which the paper leaves out for "
-    "Nyström's. On Adult a constant errs on 24 %. The steps were chosen on test rows in earlier runs, so they "
-    "flatter the doubly stochastic methods a little; the others run with their defaults. One thread.",
+    "No method has an intercept. Times include the computation of features, which the paper leaves out for "
+    "Nyström. On Adult a constant prediction has an error of 24 %. The steps were chosen on test rows in earlier runs, "
+    "so they flatter the doubly stochastic methods a little; the others run with their defaults. One thread.",
 )  # fmt: skip

@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
         CrossTable("time", "Time of the chosen fit", "fit_seconds"),
         MetricTable(
             "details",
-            "What was chosen by the validation images",
+            "Choices made on the validation images",
             ("validation_pauc", "auc", "learning_rate", "n_iter", "search_seconds", "peak_memory"),
         ),
     ),

@@ -137,7 +137,7 @@ EXPERIMENT = Experiment(
         CrossTable("time", "Time of a fit, α being chosen", "fit_seconds"),
         MetricTable(
             "details",
-            "The training rows, and what was chosen",
+            "Training rows, and chosen parameters",
             ("train_pauc", "auc", "alpha", "objective", "n_iter", "search_seconds", "peak_memory"),
             notes=("Objective: the mean logistic loss of the pairs in the window, without the penalty.",),
         ),

@@ -60,7 +60,7 @@ def paper_numbers(rows, population=None):
 
 
 def paper_data(numbers):
-    """What the paper had in its simulations: as many rows as the data set's name says, by the same formula."""
+    """Return the paper's simulated data: the number of rows is in the name of the data set, the formula is the same."""
     return tuple(
         PaperData(name, f"{int(name.removeprefix('n-')):,} training rows, drawn by the same formula")
         for name in dict.fromkeys(number.dataset for number in numbers)

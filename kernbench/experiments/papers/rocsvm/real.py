@@ -156,7 +156,7 @@ EXPERIMENT = Experiment(
         ),
         MetricTable(
             "optimality",
-            "How far each went, and what it took",
+            "Optimality and cost",
             ("alpha", "objective", "n_iter", "predict_seconds", "peak_memory"),
             notes=(
                 "Objective: α/2·‖f‖² + the mean hinge over all pairs of training rows; α differs from method "

@@ -82,7 +82,7 @@ def _tables(methods, baseline, task):
         ),
         MetricTable(
             "optimality",
-            "How far each went, and what it took",
+            "Optimality and cost",
             ("objective", "n_iter", "fit_seconds", "predict_seconds", "peak_memory"),
             methods=methods,
             notes=(

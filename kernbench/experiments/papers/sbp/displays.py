@@ -28,7 +28,7 @@ def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE):
     )
     costs = MetricTable(
         "costs",
-        "What the runs took",
+        "Cost of the runs",
         ("evaluations", "computed", "n_support", "run_seconds", "working_memory"),
         methods=methods,
         notes=(

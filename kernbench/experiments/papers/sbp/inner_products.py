@@ -71,12 +71,12 @@ EXPERIMENT = Experiment(
         tuple(method.name for method in SOLVERS),
         errors=("shared_error", "matched_error", "early_error", "epoch_error", "test_error"),
         note="Mean over the shared range: over inner products from n²/100 to those of the most features, "
-        "equally spaced in the logarithm. A dash: the features do not reach so far, for want of memory.",
+        "equally spaced in the logarithm. A dash: memory does not suffice for so many features.",
     ),
     figures=(error_curves("test-error", "Test error against inner products", "inner products / n²"),),
     threads=1,
     note=f"{COUNTING} An evaluation is one inner product of d columns, since norms are computed once. k "
-    "pairs of Fourier features cost k n inner products; the linear SVM on them is then trained to a relative gap "
-    "of 10⁻³ for nothing, which favours them. There are 4,096 pairs at the most (1,024 at quick scale), less "
-    "than n on the larger data; where they end, so does the comparison.",
+    "pairs of Fourier features cost k n inner products; training the linear SVM on them to a relative "
+    "gap of 10⁻³ is not counted, which favours them. At most 4,096 pairs are used (1,024 at quick scale), fewer "
+    "than n on the larger data; the comparison ends there.",
 )

@@ -1,4 +1,4 @@
-"""``scs-objective``: Figures 1 and 2 of Zhang and Sen, and the distance to the optimum, which they could not show."""
+"""``scs-objective``: Figures 1 and 2 of Zhang and Sen, with the distance to the optimum."""
 
 from kernbench.experiments.declare import (
     Axis,
@@ -45,7 +45,7 @@ QUICK = Scale(
         Setting(
             "breast-cancer",
             {"name": "breast-cancer", "test_fraction": 1.0 - 500 / 569},
-            note="500 rows train, as in the paper. It comes with scikit-learn.",
+            note="500 training rows, as in the paper. It comes with scikit-learn.",
             repeat_argument="split_seed",
         ),
         stand_in("magic-stand-in", 600, 10, 200, "magic", ("scs", "scs-small", "pegasos-small")),
@@ -105,7 +105,7 @@ EXPERIMENT = Experiment(
         CrossTable(
             "excess-small", "Objective above the certified optimum at the end, λ = 0.01", "excess", methods=AT_SMALL
         ),
-        MetricTable("effort", "What it took", ("objective", "n_iter", "n_kernel_evaluations", "fit_seconds")),
+        MetricTable("effort", "Cost", ("objective", "n_iter", "n_kernel_evaluations", "fit_seconds")),
     ),
     figures=tuple(
         _figure(window, methods, lam, quantity)

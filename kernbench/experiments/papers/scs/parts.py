@@ -48,7 +48,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
     return Setting(
         name,
         {"name": dataset or name, "test_fraction": 1.0 - n_train / n_total, **arguments},
-        note=f"{n_train:,} rows train, as in the paper, the other {n_total - n_train:,} test. {note}".strip(),
+        note=f"{n_train:,} training rows, as in the paper, and {n_total - n_train:,} test rows. {note}".strip(),
         methods=methods,
         repeat_argument="split_seed",
     )
@@ -57,7 +57,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
 AVILA = Setting(
     "avila",
     {"name": "avila", "n_train": 2000},
-    note="2,000 of the 10,430 training rows, drawn anew in each repeat, as in the paper; all 10,437 test rows test. "
+    note="2,000 of the 10,430 training rows, drawn anew in each repeat, as in the paper; all 10,437 test rows. "
     "+1 is copyist A; the paper does not say how it made two classes.",
     repeat_argument="seed",
 )
@@ -67,7 +67,7 @@ RED_WINES = real(
     "wine-quality-red",
     680,
     1599,
-    "The same, of the red wines alone: 86 % of them are below 7, which is also the paper's accuracy.",
+    "The same for red wines only: 86 % of them are below 7, which is also the paper's accuracy.",
     dataset="wine-quality",
     colour="red",
 )
@@ -80,7 +80,7 @@ SMALL = (
         "wine-quality",
         680,
         6497,
-        "+1 is a quality of 7 or more; red and white together. The paper does not say which wines, nor what is good.",
+        "+1 is a quality of 7 or more; red and white together. The paper states neither the wines nor the threshold.",
     ),
     AVILA,
     real("magic", 5000, 19_020),

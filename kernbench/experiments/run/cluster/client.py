@@ -111,7 +111,7 @@ class _ClusterRun:
         self._alone_since = None
 
     def run(self):
-        """Run all cells; ValueError when there are no workers any more."""
+        """Run all cells; raise ValueError if all workers are lost."""
         while self._waiting or self._busy:
             self._look_for_workers()
             if self._may_start():

@@ -19,7 +19,7 @@ def connected(address):
     Raises
     ------
     ValueError
-        If Dask is not installed, nobody answers, or there are no workers.
+        If Dask is not installed, the scheduler does not answer, or there are no workers.
     """
     try:
         from distributed import Client

@@ -12,7 +12,7 @@ from reprlib import Repr
 STATUSES = ("ok", "error", "timeout", "memory")
 UPDATE = "update kernbench"  # what helps against records of a later version
 NOT_JSON = "it is not JSON"
-LARGEST = 1.7976931348623157e308  # a JSON integer may be larger, and then is no float
+LARGEST = 1.7976931348623157e308  # a JSON integer may be larger, but cannot be converted to a float
 DEEPEST = 10  # objects and lists inside each other; those of the experiments have five
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can escape it, UTF-8 cannot hold it

@@ -169,7 +169,7 @@ class Store:
                 os.close(descriptor)  # and gives the lock back
 
     def clean(self, experiment):
-        """Drop superseded records and lines that are no records of this experiment; a copy of the file is kept.
+        """Drop superseded records and lines that are not records of this experiment; a copy of the file is kept.
 
         A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
         later version are kept as they are.

@@ -31,7 +31,7 @@ def placed(name, page):
 
 
 class _Arrays(pickle.Unpickler):
-    """Unpickles the dicts of bytes and arrays of CIFAR-10's batches; whatever else a pickle may name is refused."""
+    """Unpickle the dicts of bytes and arrays of CIFAR-10's batches; all other types in a pickle are rejected."""
 
     allowed = ("_reconstruct", "ndarray", "dtype", "_frombuffer", "encode")
 
