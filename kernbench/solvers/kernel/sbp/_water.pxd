@@ -26,10 +26,10 @@ cdef class Basin:
     cdef bint uniform
     cdef double[::1] wide_heights, wide_masses   # the window, as found
     cdef Py_ssize_t[::1] wide_owners
-    cdef double[::1] heights, masses         # its middle, ascending
+    cdef double[::1] heights, masses         # of an interval in the window, ascending
     cdef Py_ssize_t[::1] owners              # the examples of these heights
     cdef kb_window window                    # the same, for the pass over the heights
-    cdef double focus, zoom                  # the middle is [focus - zoom, focus + zoom]
+    cdef double middle, half_width           # the interval is [middle - half_width, middle + half_width]
     cdef double wide_mass, wide_sum          # below the window; the sum of two basins is that of the first
     cdef Py_ssize_t wide_count, wide_above   # members in the window, and above it
     cdef Py_ssize_t landmarks[LANDMARKS]     # the examples around the edge of the previous level
@@ -38,16 +38,16 @@ cdef class Basin:
     cdef double move                         # largest distance of the edge from the centre in the last steps
     cdef readonly long long scans            # passes so far
     cdef double below_mass, below_sum
-    cdef Py_ssize_t count, above             # members in the middle, and above it
+    cdef Py_ssize_t count, above             # members in the interval, and above it
     cdef double edge, share                  # greatest covered height; covered share of the mass at it
 
-    cdef void place(self, const double *c, bint everywhere) noexcept nogil
-    cdef double guess(self, const double *c) noexcept nogil
-    cdef void look(self, double sum_below, double target) noexcept nogil
-    cdef void aim(self, double target) noexcept nogil
-    cdef void refine(self) noexcept nogil
-    cdef bint look_wider(self) noexcept nogil
-    cdef void settle(self, double mass) noexcept nogil
+    cdef void set_window(self, const double *c, bint everywhere) noexcept nogil
+    cdef double predicted_edge(self, const double *c) noexcept nogil
+    cdef void select_near(self, double sum_below, double target) noexcept nogil
+    cdef void choose_interval(self, double target) noexcept nogil
+    cdef void sort_interval(self) noexcept nogil
+    cdef bint sort_wider(self) noexcept nogil
+    cdef void set_level(self, double mass) noexcept nogil
     cdef void widen(self) noexcept nogil
     # Position of the member that the uniform number u proposes, in proportion to the weights.
     cdef Py_ssize_t propose(self, double u) noexcept nogil

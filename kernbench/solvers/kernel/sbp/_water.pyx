@@ -51,15 +51,15 @@ cdef class Basin:
         self.window.heights, self.window.masses = &self.wide_heights[0], &self.wide_masses[0]
         self.window.owners = &self.wide_owners[0]
 
-    cdef void place(self, const double *c, bint everywhere) noexcept nogil:
-        """Place the wide window around the example at the edge of the previous level, or let it hold all heights."""
-        self.centre = self.guess(c)
+    cdef void set_window(self, const double *c, bint everywhere) noexcept nogil:
+        """Set the wide window around the predicted edge, or to all heights."""
+        self.centre = self.predicted_edge(c)
         self.window.low, self.window.high = self.centre - self.reach, self.centre + self.reach
         if everywhere:
             self.window.low, self.window.high = -KB_NO_LIMIT, KB_NO_LIMIT
 
-    cdef double guess(self, const double *c) noexcept nogil:
-        """The median height of the examples that were around the edge: a step may have changed one of them by much."""
+    cdef double predicted_edge(self, const double *c) noexcept nogil:
+        """Return the median height of the examples around the last edge, since a step may change one of them a lot."""
         cdef double sorted_heights[LANDMARKS]
         cdef double height
         cdef Py_ssize_t k, j
@@ -71,18 +71,18 @@ cdef class Basin:
             sorted_heights[j] = height
         return sorted_heights[self.n_landmarks // 2]
 
-    cdef void look(self, double sum_below, double target) noexcept nogil:
+    cdef void select_near(self, double sum_below, double target) noexcept nogil:
         """After the pass over the heights, select the part of the window where the mass `target` ends."""
         self.wide_mass, self.wide_sum, self.wide_count = self.window.mass_below, sum_below, self.window.n_inside
         self.wide_above = self.size - self.window.n_below - self.wide_count
         self.scans += 1
-        self.focus, self.zoom = self.centre, INFINITY
+        self.middle, self.half_width = self.centre, INFINITY
         if self.wide_count > NEAR:
-            self.aim(target)
-        self.refine()
+            self.choose_interval(target)
+        self.sort_interval()
 
-    cdef void aim(self, double target) noexcept nogil:
-        """Focus on some NEAR examples of the wide window around the height at which the mass `target` ends."""
+    cdef void choose_interval(self, double target) noexcept nogil:
+        """Choose an interval with about NEAR examples around the height at which the mass `target` ends."""
         cdef:
             Py_ssize_t counts[BUCKETS]
             double masses[BUCKETS]
@@ -113,17 +113,17 @@ cdef class Basin:
             if right < last:
                 right += 1
                 n_inside += counts[right]
-        self.zoom = 0.5 * (right + 1 - left) * width
-        self.focus = low + left * width + self.zoom
+        self.half_width = 0.5 * (right + 1 - left) * width
+        self.middle = low + left * width + self.half_width
 
-    cdef void refine(self) noexcept nogil:
-        """Sort only the part of the wide window within `zoom` of the focus; add up the heights below it."""
+    cdef void sort_interval(self) noexcept nogil:
+        """Sort the part of the wide window in the interval; add up the heights below it."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
             bint below, inside
-        low, high = self.focus - self.zoom, self.focus + self.zoom
-        if self.zoom == INFINITY:
+        low, high = self.middle - self.half_width, self.middle + self.half_width
+        if self.half_width == INFINITY:
             low, high = -INFINITY, INFINITY
         for k in range(self.wide_count):
             height, weight = self.wide_heights[k], self.wide_masses[k]
@@ -140,15 +140,15 @@ cdef class Basin:
         self.above = self.wide_above + self.wide_count - n_below - count
         _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
 
-    cdef bint look_wider(self) noexcept nogil:
+    cdef bint sort_wider(self) noexcept nogil:
         """After a miss, sort a larger part of the wide window; return False if all of it was sorted."""
-        if self.zoom == INFINITY:
+        if self.half_width == INFINITY:
             return False
-        self.zoom = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.zoom
-        self.refine()
+        self.half_width = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.half_width
+        self.sort_interval()
         return True
 
-    cdef void settle(self, double mass) noexcept nogil:
+    cdef void set_level(self, double mass) noexcept nogil:
         """Set the edge of the covered mass and its covered share, and move the window there.
 
         `mass` ends inside the window or at its upper end.
@@ -270,8 +270,8 @@ cdef class Water:
         self._scan(c)
         while not (_solve_two(self, self.first, self.second, volume) if self.two
                    else _solve_one(self, self.first, volume)):
-            first = self.first.look_wider()
-            second = self.two and self.second.look_wider()
+            first = self.first.sort_wider()
+            second = self.two and self.second.sort_wider()
             if not (first or second):
                 if self.first.reach == INFINITY and (not self.two or self.second.reach == INFINITY):
                     if everywhere:  # all heights were in the windows
@@ -281,9 +281,9 @@ cdef class Water:
                 if self.two:
                     self.second.widen()
                 self._scan(c)
-        self.first.settle(self.mass)
+        self.first.set_level(self.mass)
         if self.two:
-            self.second.settle(self.mass)
+            self.second.set_level(self.mass)
         return True
 
     cdef void _scan(self, const double *c) noexcept nogil:
@@ -292,17 +292,17 @@ cdef class Water:
         cdef kb_window unused
         cdef kb_window *second = &self.second.window
         cdef double sum_below
-        self.first.place(c, everywhere)
+        self.first.set_window(c, everywhere)
         if self.two:
-            self.second.place(c, everywhere)
+            self.second.set_window(c, everywhere)
         else:  # no example is on the other side of a single basin
             unused = self.first.window
             second = &unused
         sum_below = scan_heights(c, &self.sides[0], NULL if self.uniform else &self.masses[0], self.sides.shape[0],
                                  &self.first.window, second)
-        self.first.look(sum_below, self.mass)
+        self.first.select_near(sum_below, self.mass)
         if self.two:  # sums below both windows are kept in the first
-            self.second.look(0.0, self.mass)
+            self.second.select_near(0.0, self.mass)
 
 
 cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
