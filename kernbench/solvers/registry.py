@@ -374,7 +374,7 @@ SOLVERS = [
     SolverEntry(
         name="newton",
         problem="kernel-regression",
-        compiled="kernbench.solvers.kernel.newton:Newton",
+        method="kernbench.solvers.kernel.newton:Newton",
         paper="kernel ridge regression by Cholesky; Chapelle, Neural Computation 2007, for the Huber loss",
         complexity="n^2 evaluations, once, and n^3 / 3 multiplications per step; one step for the squared error",
         stopping="certified duality gap / objective",

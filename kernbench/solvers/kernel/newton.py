@@ -1,19 +1,36 @@
-"""Newton's method for kernel regression with a smooth loss, by Cholesky factors; explained in the reference."""
+"""Newton's method for kernel regression with a smooth loss, by Cholesky factors.
+
+With the squared error the minimiser f = sum_j coef_j k(x_j, .) solves the normal equations of kernel ridge regression,
+
+    (K + alpha n diag(1 / w)) coef = y,
+
+by one Cholesky factor. The Huber loss is quadratic for the residuals |r_i| < delta, the set A, and linear for the
+others, B, whose coefficients follow from the slope: coef_i = -w_i l'(r_i) / (alpha n). Given A and B a Newton step ends
+at the solution of
+
+    (K_AA + alpha n diag(1 / w_A)) coef_A = y_A - K_AB coef_B
+
+(Chapelle 2007 for classifiers). It is halved until it lowers the objective. When A stays the same the step is exact,
+so that the method ends after a few. Rows of weight 0 have the coefficient 0.
+
+The duality gap is the certificate. Where rounding makes the matrix indefinite its diagonal is raised slightly; the
+right-hand side is a residual, so that the next step corrects the error.
+"""
 
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from kernbench.losses.duality import dual_bound
 from kernbench.losses.regression import example_loss
 from kernbench.losses.table import losses_of
-from kernbench.problems.kernel.newton import NOT_DEFINITE, PROGRESS, RIDGES, SHORTEST
+from kernbench.problems.kernel.newton import PROGRESS, SHORTEST
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
-from kernbench.solvers.base import Diverged, Solution
+from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 
 
-class Newton:
+class Newton(Method):
     """Newton's method for alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i), l the squared error or the Huber loss.
 
     The kernel matrix is computed once, and kept in float64.
@@ -36,21 +53,19 @@ class Newton:
         There is no randomness.
     initial : Solution, optional
         Coefficients to start from.
+    core : {"compiled", "reference"}, default="compiled"
     """
 
     losses = losses_of("residual", smooth=True, flat=False)
-    granularity = 1
     first_check = None
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="squared_error", tol=1e-3,
-                 random_state=None, initial=None):  # fmt: skip
+                 random_state=None, initial=None, core="compiled"):  # fmt: skip
+        super().__init__(core)
         example_loss(loss, self.losses)
         self.tol = require_number("tol", tol, positive=True)
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         problem = self.problem
-        self.used = np.flatnonzero(problem.weights > 0)
-        self.shift = problem.alpha * problem.n / problem.weights[self.used]  # of the diagonal
-        self.n_iter, self.n_kernel_evaluations, self.converged = 0, 0, False
         self.K, self.coef, self.f = None, np.zeros(problem.n), np.zeros(problem.n)
         self.lowered = True  # whether the last step lowered the objective
         if initial is not None:
@@ -82,18 +97,7 @@ class Newton:
 
     def _step(self):
         """Take a Newton step, shortened until it lowers the objective; return whether there was one."""
-        problem, used = self.problem, self.used
-        residuals = (self.f - problem.targets)[used]
-        slopes = problem.loss.slope(residuals)
-        step = np.zeros(problem.n)
-        # Where the loss is linear the coefficient follows from the slope; elsewhere from the equations
-        # (K_AA + alpha n / w) coef_A = y_A - K_AB coef_B.
-        bent = np.abs(residuals) < problem.loss.upper
-        step[used] = -slopes / self.shift - self.coef[used]
-        active = used[bent]
-        step[active] = 0.0
-        missing = -residuals[bent] - self.shift[bent] * self.coef[active] - self.K[active] @ step
-        step[active] = self._solve(active, self.shift[bent], missing)
+        step = self.core.newton_step(self.problem, self.K, self.coef, self.f)
         moved, last, t = self.K @ step, self.objective(), 1.0
         while t > SHORTEST:
             coef, f = self.coef + t * step, self.f + t * moved
@@ -103,17 +107,6 @@ class Newton:
                 return change < -rounding
             t *= 0.5
         return False
-
-    def _solve(self, active, shift, right):
-        K = self.K if len(active) == len(self.K) else self.K[np.ix_(active, active)]
-        for ridge in RIDGES:  # beyond 0 where rounding made the matrix indefinite
-            matrix = K.copy()
-            matrix.flat[:: len(matrix) + 1] += shift + ridge * np.trace(K) / max(1, len(K))
-            try:
-                return cho_solve(cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False), right)
-            except LinAlgError:
-                continue
-        raise Diverged(NOT_DEFINITE)
 
     def check(self, tol):
         """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
