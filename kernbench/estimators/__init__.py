@@ -2,12 +2,14 @@
 
 ::
 
-    base.py        what all classifiers have in common: files, tags
+    base.py        what all classifiers have in common: files, tags;  locks.py  one partial_fit at a time
     fit/           one fit, for every estimator
       problem.py       the protocol: a task and its problems
       path.py          from a task to fitted attributes, along one C or alpha or many
-      runs.py          the runs of all problems within one time budget, in threads
-      solver_data.py   kernel rows and designs;  solver.py  solvers on them
+      runs.py          the runs of all problems within one time budget, in threads;  small.py  few rows, no driver
+      solver_data.py   kernel rows and designs;  solver.py  solvers on them;  choice.py  which, for ``"auto"``
+      centring.py      columns far from the origin
+      certificate.py   objective and gap of the returned model;  smaller_strength.py  a better one for a smaller C
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings
       parameters.py  training_data.py  targets.py  kernel.py    checks of the arguments; the kernel object
@@ -19,12 +21,12 @@
       linear_task.py   the problems of a LinearSVC
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
     regression/    KernelRegressor, KernelSVR, LinearRegressor, KernelNoveltyDetector
-      tasks.py  parameters.py    their problems; checks of the arguments
+      tasks.py  novelty_task.py  parameters.py    their problems; checks of the arguments
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio
       model.py         the fit to arrays, batches and streams, and outputs of rows
       parameters.py  stream.py    checks of the arguments; the first rows of a stream
     roc/           ROCSVC, ROCSVCCV
-      task.py          the problem of a ranking, on rows.py and space.py; roc_task.py that of a ROCSVC
+      task.py          the problem of a ranking, on rows.py and space_task.py (space.py); roc_task.py that of a ROCSVC
       scores.py        prediction;  threshold.py  the intercept
       stream.py        ROCSVC.partial_fit
     windows/       PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor, AUCMarginClassifier
