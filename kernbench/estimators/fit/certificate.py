@@ -117,7 +117,7 @@ class Examined:
         return products + solution.intercept
 
     def measure(self, solution, objective, n_updates, n_rows):
-        """Return the `Rounding` of float32 kernel values, measured on twice `n_rows` rows.
+        """Return the `Rounding` of kernel values and updates, measured on twice `n_rows` rows.
 
         Scores that the solver updated step by step are compared as they are, so that the rounding of its updates is
         measured, too: its bound grows with their number and is far too large after millions.
@@ -194,7 +194,8 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         gap = max(problem.gap(solution.coef, responses, solution.intercept), objective - result.objective + gap)
         n_updates = 0
         known = examined.known(solution, objective, gap, 0)
-    can_measure = examined.dtype == "float32" and hasattr(examined.rows, "product") and np.any(solution.coef)
+    is_rounded = examined.dtype == "float32" or "products" in solution.state  # by values, or by updates
+    can_measure = is_rounded and hasattr(examined.rows, "product") and np.any(solution.coef)
     found = certify(
         examined.risk,
         solution,

@@ -1,17 +1,21 @@
 """Certificates of fits on float32 kernel values: true, and close enough to call a converged fit converged."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kernbench import KernelSVC
-from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
 from kernbench.kernels import Gaussian
 from kernbench.kernels import rows as compiled
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows
+from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo.smo import SMO
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0, 3000.0])
@@ -66,3 +70,19 @@ def test_scores_that_were_updated_step_by_step_are_measured_as_they_are():
     assert measured(0.0, 10**9) == measured(0.0, 0)
     assert measured(0.0, 10**9, state=False) > 2 * measured(0.0, 0, state=False)
     assert measured(1e-3, 0) > measured(0.0, 0) + 1e-4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_billions_of_updates_do_not_widen_a_gap_that_they_left_alone(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=2600) > 0, 1.0, -1.0)
+    kernel = Gaussian(2.0)
+    rows = compiled.KernelRows(X.astype(dtype), kernel, dtype=np.dtype(dtype))
+    solver = SMO(rows, y, alpha=1 / 2600, tol=1e-4)
+    result = driver.run(solver, max_iter=10**6, tol=1e-4)
+    examined = Examined(MarginRisk(solver.problem), X, kernel, rows, dtype, own_dual=True)
+    found = certified(examined, replace(result, n_iter=10**11), 1e-3)
+    assert found.status == "converged" and found.gap <= 1e-3 * found.objective
+    blind = replace(result.solution, state={})  # scores are not known
+    assert dtype == "float32" or certified(examined, replace(result, n_iter=10**11, solution=blind), 1e-3).gap > 1e-3
