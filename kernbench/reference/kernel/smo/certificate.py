@@ -18,12 +18,16 @@ def is_certified(problem, beta, scores, intercept, dual, share):
     return bool(gap <= share * (abs(norm) + loss if loss >= 0.0 else abs(norm + loss)))
 
 
-def is_zero(problem, beta, scores, intercept, violation, goal):
+def is_zero(problem, beta, diagonal, scores, intercept, violation, goal):
     """Return whether f = 0, with the objective 0, is as good as the optimum of a problem with a share nu, for all that
-    can be told: the convex hulls of the classes, reduced by nu, intersect."""
-    if problem.lowest == 0.0 or violation > NO_BETTER * goal:
+    can be told from kernel values of their precision: the convex hulls of the classes, reduced by nu, intersect."""
+    if problem.lowest == 0.0:
         return False
-    return problem.objective(scores, float(beta @ scores), intercept) >= 0.0
+    of_score = np.finfo(problem.rows.dtype).eps * problem.size() * float(diagonal.max())  # rounding of one
+    if violation > max(NO_BETTER * goal, of_score):
+        return False
+    rounding = 0.5 * problem.alpha * problem.size() * of_score
+    return bool(problem.objective(scores, float(beta @ scores), intercept) >= -rounding)
 
 
 def best_scale(problem, beta, scores, lower, upper):

@@ -478,7 +478,8 @@ class SMO:
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
         if self._is_certified(share):
             return True
-        if is_zero(self.problem, self.beta, self._scores(), self._intercept(), self.violation, self.tol * self.unit):
+        found = self.beta, self.diagonal, self._scores(), self._intercept()
+        if is_zero(self.problem, *found, self.violation, self.tol * self.unit):
             return True
         before, scores = (self.beta, self.e, self.dual), self._scores()
         scale, self.intercept = best_scale(self.problem, self.beta, scores, self.lower, self.upper)

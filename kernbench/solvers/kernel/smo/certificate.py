@@ -28,11 +28,15 @@ def is_certified(problem, state, intercept, share):
 
 def is_zero(problem, state, intercept, violation, goal):
     """Return whether f = 0, with the objective 0, is as good as the optimum of a problem with a share nu, for all that
-    can be told: the convex hulls of the classes, reduced by nu, intersect."""
-    if problem.lowest == 0.0 or violation > NO_BETTER * goal:
+    can be told from kernel values of their precision: the convex hulls of the classes, reduced by nu, intersect."""
+    if problem.lowest == 0.0:
+        return False
+    of_score = np.finfo(problem.rows.dtype).eps * problem.size() * float(state.diagonal.max())  # rounding of one
+    if violation > max(NO_BETTER * goal, of_score):
         return False
     scores = state.scores()
-    return problem.objective(scores, float(state.beta @ scores), intercept) >= 0.0
+    rounding = 0.5 * problem.alpha * problem.size() * of_score
+    return problem.objective(scores, float(state.beta @ scores), intercept) >= -rounding
 
 
 def rescaled(problem, state):
