@@ -35,9 +35,11 @@ class Model:
 
 MODELS = (
     Model("KernelSVC", "kernbench.estimators.svm.kernel_svc:KernelSVC", "classify"),
+    Model("KernelNuSVC", "kernbench.estimators.svm.kernel_nu_svc:KernelNuSVC", "classify"),
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
     Model("KernelRegressor", "kernbench.estimators.regression.kernel_regressor:KernelRegressor", "regress"),
     Model("KernelSVR", "kernbench.estimators.regression.kernel_svr:KernelSVR", "regress"),
+    Model("KernelNuSVR", "kernbench.estimators.regression.kernel_nu_svr:KernelNuSVR", "regress"),
     Model("KernelNoveltyDetector", "kernbench.estimators.regression.kernel_novelty:KernelNoveltyDetector", "novelty"),
     Model("LinearRegressor", "kernbench.estimators.regression.linear_regressor:LinearRegressor", "regress"),
     Model("ROCSVC", "kernbench.estimators.roc.roc_svc:ROCSVC", "rank"),

@@ -15,13 +15,13 @@
       parameters.py  training_data.py  targets.py  kernel.py    checks of the arguments; the kernel object
       fitted_state.py  checks of models read from files
       chunks.py        the reader of streams
-    svm/           KernelSVC, LinearSVC, closed_form_limit
-      kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py
+    svm/           KernelSVC, KernelNuSVC, LinearSVC, closed_form_limit
+      kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py; nu_task.py  of a KernelNuSVC
       expansion.py     prediction from support vectors
       linear_task.py   the problems of a LinearSVC
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
-    regression/    KernelRegressor, KernelSVR, LinearRegressor, KernelNoveltyDetector
-      tasks.py  novelty_task.py  parameters.py    their problems; checks of the arguments
+    regression/    KernelRegressor, KernelSVR, KernelNuSVR, LinearRegressor, KernelNoveltyDetector
+      tasks.py  nu_svr_task.py  novelty_task.py  parameters.py    their problems; checks of the arguments
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio
       model.py         the fit to arrays, batches and streams, and outputs of rows
       parameters.py  stream.py    checks of the arguments; the first rows of a stream

@@ -123,7 +123,7 @@ class NuClassification(NuProblem):
 
     def loss_sum(self, responses, intercept):
         """Return minus the sum of the smallest margins."""
-        return -tail(self.y * (responses + intercept), self.weights, self.mass)
+        return 0.0 - tail(self.y * (responses + intercept), self.weights, self.mass)  # 0, not -0, for f = 0
 
     def level(self, scores):
         """Return the best rho."""
@@ -140,7 +140,7 @@ class NuClassification(NuProblem):
     def best_intercept(self, responses):
         """Return the b with which half of the smallest margins are in either class."""
         u, v = (self._quantile(label, label * responses) for label in (1, -1))  # rho - b, rho + b
-        return 0.5 * (v - u)
+        return 0.5 * (v - u) + 0.0
 
     def _quantile(self, label, margins):
         used = (self.y == label) & (self.weights > 0)
@@ -173,7 +173,7 @@ class NuRegression(NuProblem):
 
     def level(self, scores):
         """Return the best eps."""
-        return weighted_quantile(np.abs(scores - self.targets), self.weights, self.total_weight - self.mass)
+        return zone_of(scores - self.targets, self.weights, self.mass)
 
     def excess(self, residuals, level):
         """Return how far residuals are outside of the zone."""
@@ -248,6 +248,11 @@ def kernel_problem(rows, y, *, alpha, weights, fit_intercept, loss):
     )
 
 
+def zone_of(residuals, weights, mass):
+    """Return the least eps that this much of the weight is outside of, or at the edge."""
+    return weighted_quantile(np.abs(residuals), weights, weights.sum() - mass)
+
+
 def tail(values, weights, mass):
     """Return sum_i w_i v_i over the smallest values, those of this sum of weights; the last one counts in part."""
     order = np.argsort(values, kind="stable")
@@ -268,9 +273,14 @@ def filled(beta, upper, total):
 
 def require_feasible(nu, weights, names):
     """Raise ValueError, in LIBSVM's words, if two classes of these sums of weights cannot have nu / 2 of all each."""
-    most = 2.0 * min(weights) / sum(weights)
+    most = largest_feasible(weights)
     if nu > most * (1.0 + SAME_SUM):
         raise ValueError(
             f"specified nu is infeasible: nu={nu:g}, but with the weights of the classes {names[0]} and {names[1]}, "
             f"{weights[0]:g} and {weights[1]:g}, it can be at most {most:.6g}, twice the share of the lighter class"
         )
+
+
+def largest_feasible(weights):
+    """Return the largest nu of two classes of these sums of weights."""
+    return 2.0 * min(weights) / sum(weights)

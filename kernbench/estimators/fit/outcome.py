@@ -54,6 +54,8 @@ def warn_unless_converged(model, results, plural="problems", advice=None):
     short = [result for result in results if result.status not in QUIET]
     # Without a minimum there is nothing to converge to: `warn_if_indefinite` says so.
     short = [result for result in short if not (result.is_indefinite and result.status == STAGNATED)]
+    # Of f = 0 with the objective 0 no gap is a small share: `warn_of_rounding` says that nothing better was found.
+    short = [result for result in short if not (result.status == STAGNATED and _is_zero_at_zero(result))]
     if not short:
         return
     sentences = [_reason(model, status, short) for status in dict.fromkeys(result.status for result in short)]
@@ -71,6 +73,10 @@ def warn_unless_converged(model, results, plural="problems", advice=None):
 
 def _is_zero(solution):
     return solution is not None and not np.any(solution.coef)
+
+
+def _is_zero_at_zero(result):
+    return result.objective == 0.0 and _is_zero(result.returned)
 
 
 def warn_of_rounding(model, results):

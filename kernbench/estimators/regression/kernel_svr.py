@@ -91,6 +91,7 @@ class KernelSVR(KernelRegressor):
     """
 
     solver, fit_intercept, delta, quantile = "smo", True, None, None  # of the regressor that this is
+    _task = KernelSVRTask
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class KernelSVR(KernelRegressor):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        task = KernelSVRTask(self, X, y, sample_weight)
+        task = self._task(self, X, y, sample_weight)
         if not fit_small_problem(task):
             fit_task(task, [self])
         return self
@@ -198,7 +199,7 @@ class KernelSVR(KernelRegressor):
         ``max_seconds`` is the budget of all of them; the model itself is not changed.
         """
         models, in_turn = models_along(self, "C", Cs, ascending=True)
-        fit_task(KernelSVRTask(in_turn[0], X, y, sample_weight), in_turn)
+        fit_task(self._task(in_turn[0], X, y, sample_weight), in_turn)
         return models
 
     def predict(self, X):

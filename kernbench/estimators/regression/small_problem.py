@@ -26,7 +26,7 @@ class _SmallProblem:
     def largest(self):
         """The number of rows, all of which need a positive weight, for a loss without a ridge."""
         task = self.task
-        is_one = len(task.problems) == 1 and task.loss.bend == 0.0
+        is_one = task.may_be_small and len(task.problems) == 1 and task.loss.bend == 0.0
         return task.n_rows if is_one and (task.weights is None or task.weights.min() > 0.0) else None
 
     def problems(self, rows):

@@ -160,6 +160,7 @@ class KernelRegressorTask(Task):
     """
 
     strength, plural, several, risk = "alpha", "outputs", True, MarginRisk
+    may_be_small = True  # whether `small_problem` knows problems of this kind
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
     check = staticmethod(check_kernel_regressor)
 
@@ -173,7 +174,7 @@ class KernelRegressorTask(Task):
         self.free_intercept = model.solver_ == "smo" and model.fit_intercept
         self.has_outputs = y.ndim == 2
         self.problems = [
-            KernelRegressionProblem(self, k, target, offset_of(model, self.loss, target, self.weights))
+            KernelRegressionProblem(self, k, target, self.offset_of(target))
             for k, target in enumerate(y.T if self.has_outputs else [y])
         ]
         for problem in self.problems:
@@ -203,6 +204,10 @@ class KernelRegressorTask(Task):
     def read(self, X, y, sample_weight):
         """Return the checked arguments of ``fit``, the weights as the solver takes them."""
         return check_regression_data(self.model, X, y, sample_weight, kernel=self.model.kernel, several=self.several)
+
+    def offset_of(self, target):
+        """Return the constant that the targets of an output are centred by."""
+        return offset_of(self.model, self.loss, target, self.weights)
 
     def advice(self):
         """The cause, if the kernel matrix shows it, or another solver."""
@@ -234,8 +239,12 @@ class KernelRegressorTask(Task):
 
     def set_solutions(self, model, solutions):
         """Set the attributes that define the predictions."""
+        self.set_functions(model, self.problems, solutions)
+
+    def set_functions(self, model, problems, solutions):
+        """Set these attributes as if there were no other problems than those given."""
         coef = np.array([solution.coef for solution in solutions])
-        pairs = zip(self.problems, solutions, strict=True)
+        pairs = zip(problems, solutions, strict=True)
         offsets = np.array([problem.offset + solution.intercept for problem, solution in pairs], dtype=np.float64)
         set_expansions(model, self.given, coef, offsets)
         self.shape_intercept(model)
@@ -347,8 +356,7 @@ class KernelRegressionProblem:
         )
 
     def describe(self, model, solution):
-        set_expansions(model, self.task.given, solution.coef[None, :], np.array([self.offset + solution.intercept]))
-        self.task.shape_intercept(model)
+        self.task.set_functions(model, [self], [solution])
 
 
 def set_expansions(model, X, coef, offsets):

@@ -49,9 +49,10 @@ class KernelTask(Task):
     """
 
     shared = (*Task.shared, "kernel_", "centre_", "shape_fit_")
+    check = staticmethod(check_kernel_svc)
 
     def __init__(self, model, X, y, sample_weight):
-        self.model, self.entry = model, check_kernel_svc(model)
+        self.model, self.entry = model, self.check(model)
         self.n_jobs = model.n_jobs
         self.may_lower_strength = self.entry.name == "smo"
         X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight, kernel=model.kernel)
@@ -82,7 +83,11 @@ class KernelTask(Task):
     def problems(self):
         """One for each pair of classes, or each class; made lazily, since `fit_small_pairs` needs none."""
         pairs = pairs_of(self.codes, len(self.model.classes_), self.weights, self.model.multi_class)
-        return [PairProblem(self, k, pair) for k, pair in enumerate(pairs)]
+        return [self.problem_of(k, pair) for k, pair in enumerate(pairs)]
+
+    def problem_of(self, k, pair):
+        """Return the problem of a pair."""
+        return PairProblem(self, k, pair)
 
     def X_of(self, pair):
         """Return the training rows of a pair."""
@@ -156,17 +161,24 @@ class PairProblem:
         if hasattr(rows, "release"):
             rows.release()  # the previous solver may have left them restricted to a working set
         settings = {
-            # A slack budget `nu` replaces alpha if a solver has one.
-            "alpha": None if "nu" in (model.solver_options or {}) else 1.0 / (C * rows.n_rows),
+            **self.objective(rows, C),
             "weights": self.pair.of_rows(task.weights),
-            "fit_intercept": model.fit_intercept,
-            "loss": model.loss,
             "random_state": task.last.draws[self.k],
             "initial": initial,
         }
         if task.entry.name == "smo":
             settings["shrinking"] = bool(model.shrinking)
         return make_solver(model, task.entry, rows, self.pair.y, settings)
+
+    def objective(self, rows, C):
+        """Return the keywords of a solver that say what it minimises."""
+        model = self.task.model
+        return {
+            # A slack budget `nu` replaces alpha if a solver has one.
+            "alpha": None if "nu" in (model.solver_options or {}) else 1.0 / (C * rows.n_rows),
+            "fit_intercept": model.fit_intercept,
+            "loss": model.loss,
+        }
 
     def examined(self, rows, solver, C):
         task, model = self.task, self.task.model

@@ -1,4 +1,4 @@
-"""Checks of the parameters of `KernelSVC` and `LinearSVC`; each raises a ValueError that says what to change."""
+"""Checks of the parameters of support vector classifiers; each raises a ValueError that says what to change."""
 
 from numbers import Real
 
@@ -12,7 +12,7 @@ from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss
 from kernbench.solvers import registry
-from kernbench.validation.numbers import check_flag, check_name, check_positive
+from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
 
 SHAPES = ("ovr", "ovo")
 FREE = "newton"  # the solver of explicit features that takes an intercept without a penalty
@@ -27,20 +27,24 @@ def check_kernel_svc(model):
     check_run(model)
     check_name("multi_class", model.multi_class, SCHEMES)
     check_name("decision_function_shape", model.decision_function_shape, SHAPES)
-    for name in ("shrinking", "break_ties", "probability"):
-        check_flag(name, getattr(model, name))
-    if model.break_ties and model.decision_function_shape != "ovr":
-        raise ValueError("break_ties=True compares scores of classes: it needs decision_function_shape='ovr'")
-    if model.probability:
-        raise ValueError(
-            "probability=True is not supported: for probabilities wrap the model, "
-            "sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)"
-        )
+    _check_output(model)
     if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
         raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
     check_n_jobs(model.n_jobs)
     check_class_weight(model.class_weight)
     return entry
+
+
+def check_kernel_nu_svc(model):
+    """Check the parameters of a `KernelNuSVC` and return the registry's entry of its solver."""
+    check_number("nu", model.nu, above=0, at_most=1)
+    check_kernel(model)
+    check_run(model)
+    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    _check_output(model)
+    check_n_jobs(model.n_jobs)
+    check_class_weight(model.class_weight)
+    return registry.get(model.solver, "kernel-svm")
 
 
 def check_linear_svc(model):
@@ -86,3 +90,16 @@ def _check_loss(loss, entry):
     """Raise ValueError for an unknown loss, and for one that the solver of `entry` does not minimise."""
     margin_loss(loss)
     require_loss_of(entry, loss)
+
+
+def _check_output(model):
+    """Check the flags of `SVC`, most of which say what is made of decision values."""
+    for name in ("shrinking", "break_ties", "probability"):
+        check_flag(name, getattr(model, name))
+    if model.break_ties and model.decision_function_shape != "ovr":
+        raise ValueError("break_ties=True compares scores of classes: it needs decision_function_shape='ovr'")
+    if model.probability:
+        raise ValueError(
+            "probability=True is not supported: for probabilities wrap the model, "
+            f"sklearn.calibration.CalibratedClassifierCV({type(model).__name__}(), ensemble=False)"
+        )

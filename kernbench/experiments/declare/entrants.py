@@ -12,10 +12,14 @@ ZERO_REGRESSOR = Method("zero", "zero model", "kernbench.experiments.measure.zer
 ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero:ZeroNoveltyDetector")
 
 # Reasons that several races have.
-TRIMMED = {"RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr"}
+TRIMMED = {
+    "RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr",
+    "KernelNuSVC": "it is KernelSVC with a share nu in place of C, for which a setting has no value",
+}
 TRIMMED_REGRESSION = {
     "RankedRangeRegressor": "it minimises another objective, without the largest losses: see sorr",
     "KernelSVR": "it is KernelRegressor with the parameters of SVR, and it is measured in peers-svm",
+    "KernelNuSVR": "it is KernelSVR with a share nu in place of epsilon, for which a setting has no value",
     "DoublyStochasticGPRegressor": "its mean is a ridge regression, which runs, and its variances are judged in dsg-gp",
 }
 SEARCHED = {"ROCSVCCV": "it is ROCSVC with a search of its own, and single fits are timed"}

@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVR, LinearRegressor
+from kernbench import KernelNoveltyDetector, KernelNuSVR, KernelRegressor, KernelSVR, LinearRegressor
 from kernbench._models import BY_NAME
 
-MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"], BY_NAME["KernelSVR"]]
+MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"], BY_NAME["KernelSVR"], BY_NAME["KernelNuSVR"]]
 
 
 # Free support vectors are at the level: the sign of a rounding error decides what `predict` says of them.
@@ -31,6 +31,7 @@ AT_THE_LEVEL = {
         KernelRegressor("huber", kernel="precomputed", tol=1e-13),
         KernelRegressor("epsilon_insensitive", tol=1e-9),
         KernelSVR(tol=1e-9),
+        KernelNuSVR(tol=1e-9),
         KernelNoveltyDetector(tol=1e-9),
     ],
     expected_failed_checks=lambda estimator: AT_THE_LEVEL if isinstance(estimator, KernelNoveltyDetector) else {},

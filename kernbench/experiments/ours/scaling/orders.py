@@ -42,9 +42,11 @@ FEATURES = Order(1, 1)
 
 ORDERS = {
     "KernelSVC": Order(2, 1),
+    "KernelNuSVC": Order(2, 1),
     "LinearSVC": ROWS,
     "KernelRegressor": KERNEL_ROWS,
     "KernelSVR": Order(2, 1),
+    "KernelNuSVR": Order(2, 1),
     "KernelNoveltyDetector": Order(2, 1),
     "LinearRegressor": ROWS,
     "ROCSVC": CUTS,

@@ -1,0 +1,137 @@
+"""ν-support vector regression, with the parameters of scikit-learn's `NuSVR`: `KernelNuSVR`."""
+
+from kernbench.estimators.fit.fitted_state import require
+from kernbench.estimators.regression.kernel_svr import KernelSVR
+from kernbench.estimators.regression.nu_svr_task import KernelNuSVRTask, check_kernel_nu_svr
+from kernbench.validation.numbers import is_number
+
+
+class KernelNuSVR(KernelSVR):
+    r"""ν-support vector regression, to be used in place of scikit-learn's ``NuSVR``.
+
+    Minimises over functions :math:`f` of the kernel's space, an intercept :math:`b` that is not regularised and
+    :math:`\epsilon \ge 0`
+
+    .. math::
+
+        \frac{1}{2} \|f\|^2 + C \Bigl(\nu \epsilon \sum_{i=1}^{n} w_i
+        + \sum_{i=1}^{n} w_i \max\bigl(0, |f(x_i) + b - y_i| - \epsilon\bigr)\Bigr)
+
+    by sequential minimal optimisation, with a certificate: ``duality_gap_``. At the optimum it is the `KernelSVR` with
+    this :math:`\epsilon`. At most a share :math:`\nu` of the weight of the training rows has residuals larger than
+    that, and at least that share belongs to support vectors [1]_.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        In (0, 1].
+    C : float, default=1.0
+        Inverse strength of the regularisation, > 0.
+    kernel : str, Kernel or callable, default="rbf"
+        As in `KernelSVC`, as are `gamma`, `degree` and `coef0`.
+    degree : int, default=3
+    gamma : {"scale", "auto", "median"} or float, default="scale"
+    coef0 : float, default=0.0
+    shrinking : bool, default=True
+        Whether to leave out rows whose coefficients will probably not change any more.
+    tol : float, default=1e-3
+        Tolerance, > 0, of the largest violation of the optimality conditions, divided by the targets' mean distance
+        from their median, and of the certified duality gap, divided by the objective.
+    cache_size : float, default=500
+        Memory for kernel rows in megabytes (2²⁰ bytes).
+    verbose : int, default=0
+        1 shows a progress bar.
+    max_iter : int, default=-1
+        Maximal number of iterations; -1 means 10 million, or 100 for each row if that is more.
+    max_seconds : float, default=None
+        Time budget in seconds; None means no limit.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        Precision of kernel values, as in `KernelSVC`.
+    warm_start : bool, default=False
+        Start the next ``fit`` from the solution of the last one, if the number of rows is the same.
+    random_state : int, RandomState, Generator or None, default=None
+        For ``gamma="median"`` only.
+    callback : callable or list of callables, default=None
+        As in `KernelRegressor`.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        The width of the zone that was found: residuals up to this size cost nothing.
+    objective_, duality_gap_ : float
+        The objective above divided by C times the sum of the weights, and a certified bound on its distance to the
+        optimum.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
+        As in `KernelSVR`.
+    centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
+        As in `KernelRegressor`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
+
+    See Also
+    --------
+    KernelSVR : The width of the zone as a parameter.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. J. Smola, R. C. Williamson, P. L. Bartlett, "New support vector algorithms", Neural
+       Computation 12, 2000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernbench import KernelNuSVR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 1))
+    >>> model = KernelNuSVR(nu=0.2, gamma=1.0, C=10.0).fit(X, np.sin(2 * X[:, 0]) + rng.uniform(-0.5, 0.5, size=300))
+    >>> bool(0.3 < model.epsilon_ < 0.5)
+    True
+    """
+
+    loss, epsilon = "nu_residual", None  # of the regressor that this is
+    _task = KernelNuSVRTask
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=500,
+        verbose=0,
+        max_iter=-1,
+        max_seconds=None,
+        dtype="auto",
+        warm_start=False,
+        random_state=None,
+        callback=None,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.dtype = dtype
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.callback = callback
+
+    def _check_parameters(self):
+        check_kernel_nu_svr(self)
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        require(is_number(self.epsilon_) and self.epsilon_ >= 0.0, "epsilon_ is not the width of a zone")

@@ -1,0 +1,94 @@
+"""The problems of a `KernelNuSVC`: those of a `KernelSVC`, with a share nu in place of C."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.continuation import digest
+from kernbench.estimators.svm.expansion import set_expansion
+from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
+from kernbench.estimators.svm.parameters import check_kernel_nu_svc
+from kernbench.problems.nu_problem import NuMargin, NuRisk, largest_feasible, require_feasible
+
+
+class KernelNuTask(KernelTask):
+    """The task of one `KernelNuSVC`.
+
+    The problem of a pair is that of `problems.nu_problem` with alpha = 1 / n. Its solution f + b is divided by the
+    level rho, as in LIBSVM, where it becomes the model; warm starts and certificates are those of f + b.
+
+    Parameters
+    ----------
+    model : KernelNuSVC
+    X, y, sample_weight
+        As given to ``fit``.
+
+    Raises
+    ------
+    ValueError
+        If nu is infeasible for a pair of classes; the largest nu that is feasible for all of them is named.
+    """
+
+    strength = "nu"
+    check = staticmethod(check_kernel_nu_svc)
+
+    def __init__(self, model, X, y, sample_weight):
+        super().__init__(model, X, y, sample_weight)
+        self.may_lower_strength = False  # solutions of a smaller nu have other sums of coefficients
+        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
+        of_class = np.bincount(self.codes, weights, minlength=len(model.classes_))
+        tightest = min(
+            (problem.pair for problem in self.problems), key=lambda pair: largest_feasible(_of(of_class, pair))
+        )
+        require_feasible(model.nu, _of(of_class, tightest), _of(model.classes_, tightest))
+        if model.warm_start:
+            self.key = (*self.key, model.nu, digest(weights))
+
+    def problem_of(self, k, pair):
+        return NuPair(self, k, pair)
+
+    def assemble(self, model, results):
+        self.set_functions(model, self.codes, [problem.pair for problem in self.problems], [r.model for r in results])
+
+    def set_functions(self, model, codes, pairs, solutions):
+        """Set the attributes that define the decision functions of some pairs."""
+        model.rho_ = np.array([level_of(solution) for solution in solutions])
+        set_expansion(model, self.given, codes, pairs, [divided(solution) for solution in solutions])
+
+
+class NuPair(PairProblem):
+    """The problem of a pair of classes."""
+
+    __slots__ = ()
+
+    def objective(self, rows, nu):
+        return {"alpha": 1.0 / rows.n_rows, "fit_intercept": True, "loss": NuMargin(nu)}
+
+    def examined(self, rows, solver, nu):
+        task = self.task
+        rows.release()  # a run that was stopped may have left rows out
+        dtype = np.dtype(rows.dtype).name
+        return Examined(NuRisk(solver.problem), task.X_of(self.pair), task.model.kernel_, rows, dtype, True,
+                        task.model.centre_)  # fmt: skip
+
+    def describe(self, model, solution):
+        super().describe(model, divided(solution))
+        model.rho_ = np.array([level_of(solution)])
+
+
+def level_of(solution):
+    """Return rho; 0 for f = 0."""
+    return float(solution.state["level"][0]) if np.any(solution.coef) else 0.0
+
+
+def divided(solution):
+    """Return f + b over rho, as it is for f = 0."""
+    level = level_of(solution)
+    if not level > 0.0:
+        return solution
+    return replace(solution, coef=solution.coef / level, intercept=solution.intercept / level)
+
+
+def _of(values, pair):
+    return values[pair.negative], values[pair.positive]
