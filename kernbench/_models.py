@@ -36,6 +36,7 @@ class Model:
 MODELS = (
     Model("KernelSVC", "kernbench.estimators.svm.kernel_svc:KernelSVC", "classify"),
     Model("KernelNuSVC", "kernbench.estimators.svm.kernel_nu_svc:KernelNuSVC", "classify"),
+    Model("KernelSVCCV", "kernbench.estimators.search.kernel_svc_cv:KernelSVCCV", "classify"),
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify"),
     Model("KernelRegressor", "kernbench.estimators.regression.kernel_regressor:KernelRegressor", "regress"),
     Model("KernelSVR", "kernbench.estimators.regression.kernel_svr:KernelSVR", "regress"),

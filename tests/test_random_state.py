@@ -38,6 +38,7 @@ STILL = (
     "KernelSVR",
     "KernelNuSVR",
     "KernelNoveltyDetector",
+    "KernelSVCCV",
 )  # draw for gamma="median" only, from more rows than here
 OUTPUTS = ("decision_function", "predict", "log_ratio", "transform")
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)

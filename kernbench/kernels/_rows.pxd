@@ -11,6 +11,7 @@ cdef class KernelRows:
     cdef readonly bint single, can_restrict
     cdef readonly bint on_demand         # rows may be fetched one by one: all fit the cache, none calls Python
     cdef readonly bint cheap             # values are cheaper to compute than to cache
+    cdef bint keep                       # cache rows even so: several solvers share them
     cdef object operand, pool
     cdef Engine engine
     cdef Py_ssize_t pool_bytes, row_bytes, n_used

@@ -40,6 +40,8 @@ cdef class KernelRows:
         Upper bound of the cache; at least two rows are always kept.
     dtype : {float32, float64}, default=float32
         Precision of the rows.
+    keep : bool, default=False
+        Cache rows even where it is cheaper to compute them again, for several solvers that need the same rows.
 
     Attributes
     ----------
@@ -56,7 +58,7 @@ cdef class KernelRows:
         Whether rows have so few features or stored entries that :meth:`step` is faster than a cache.
     """
 
-    def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32):
+    def __init__(self, X, kernel, *, cache_bytes=DEFAULT_CACHE_BYTES, dtype=np.float32, keep=False):
         if np.dtype(dtype) not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
         if not cache_bytes >= 0:
@@ -70,6 +72,7 @@ cdef class KernelRows:
         self.in_place = kernel.routine == "precomputed"
         self.can_restrict = not self.in_place
         self.pool_bytes = int(cache_bytes)
+        self.keep = keep
         self._use(self.kernel, self.operand)
 
     def _use(self, kernel, Operand operand):
@@ -77,7 +80,7 @@ cdef class KernelRows:
         cdef Py_ssize_t n = operand.n_rows
         self.engine = make_engine(kernel, operand, operand)
         self.n_rows = n
-        self.cheap = self.engine.tiled and not self.in_place and self.engine.work <= CHEAP_WORK
+        self.cheap = self.engine.tiled and not self.in_place and not self.keep and self.engine.work <= CHEAP_WORK
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
         self.on_demand = self.engine.tiled and not self.in_place and self.capacity == n

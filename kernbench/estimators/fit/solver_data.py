@@ -33,7 +33,7 @@ def make_design(data, twin):
     return load_twin("kernbench.solvers.design:as_design", twin)(data)
 
 
-def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False):
+def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False, keep=False):
     """Return the rows of the kernel matrix of X.
 
     Parameters
@@ -48,6 +48,8 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         Whether to use float64 if float32 is too coarse.
     two_precisions : bool, default=False
         Whether the solver takes `TwoPrecisionRows`, too.
+    keep : bool, default=False
+        Cache rows even where it is cheaper to compute them again, for several solvers that need the same rows.
 
     Returns
     -------
@@ -61,9 +63,9 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
         if not _is_too_coarse(kernel, rows.of(np.float32).row_terms(), X):
             return rows
-    rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
+    rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype), keep=keep)
     if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms(), X):
-        rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64)
+        rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64, keep=keep)
     return rows
 
 

@@ -15,6 +15,7 @@ ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero
 TRIMMED = {
     "RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr",
     "KernelNuSVC": "it is KernelSVC with a share nu in place of C, for which a setting has no value",
+    "KernelSVCCV": "it is KernelSVC with a search of its own, and single fits are timed",
 }
 TRIMMED_REGRESSION = {
     "RankedRangeRegressor": "it minimises another objective, without the largest losses: see sorr",

@@ -43,6 +43,7 @@ FEATURES = Order(1, 1)
 ORDERS = {
     "KernelSVC": Order(2, 1),
     "KernelNuSVC": Order(2, 1),
+    "KernelSVCCV": Order(2, 1, {"Cs": [0.1, 1.0], "cv": 3}),
     "LinearSVC": ROWS,
     "KernelRegressor": KERNEL_ROWS,
     "KernelSVR": Order(2, 1),

@@ -1,0 +1,1 @@
+"""Estimators that choose their parameters by cross-validation on shared kernel rows."""

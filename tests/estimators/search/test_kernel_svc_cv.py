@@ -1,0 +1,242 @@
+"""KernelSVCCV: the cells of GridSearchCV, fewer kernel values, errors that say what to change, searches cut short."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneOut,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+)
+from sklearn.utils.estimator_checks import check_estimator
+
+from kernbench import KernelSVC, KernelSVCCV, kernels
+from kernbench.estimators.search import grid_of_cells, kernel_svc_cv
+from kernbench.estimators.search.starts import restored
+from kernbench.kernels.blocks import block
+from kernbench.kernels.rows import KernelRows
+
+CS, GAMMAS = [0.1, 1.0, 10.0], [0.02, 0.1]
+
+
+def examples(n=240, n_classes=2, seed=0):
+    return make_classification(n, 8, n_informative=5, n_classes=n_classes, flip_y=0.1, random_state=seed)
+
+
+def assert_same_cells(search, grid, n_test):
+    """Scores of each fold agree within one row."""
+    assert search.cv_results_["params"] == grid.cv_results_["params"]
+    for k in range(grid.n_splits_):
+        name = f"split{k}_test_score"
+        assert np.abs(search.cv_results_[name] - grid.cv_results_[name]).max() <= 1.01 / n_test
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"class_weight": "balanced"}, {"fit_intercept": False}, {"kernel": "laplacian"}, {"class_weight": {0: 3.0}}],
+    ids=str,
+)
+def test_every_cell_is_that_of_a_grid_search(n_classes, settings):
+    X, y = examples(n_classes=n_classes)
+    search = KernelSVCCV(CS, GAMMAS, cv=4, tol=1e-6, **settings).fit(X, y)
+    grid = GridSearchCV(KernelSVC(tol=1e-6, **settings), {"C": CS, "gamma": GAMMAS}, cv=4).fit(X, y)
+    assert_same_cells(search, grid, len(y) // 4)
+    assert set(grid.cv_results_) == set(search.cv_results_)
+    alone = KernelSVC(tol=1e-6, **search.best_params_, **settings).fit(X, y)
+    np.testing.assert_allclose(search.decision_function(X), alone.decision_function(X), atol=1e-3)
+    assert search.converged_ and search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+def test_large_working_sets_in_single_precision():
+    """More rows than one working set, where the solver works in rounds."""
+    X, y = examples(4400)
+    search = KernelSVCCV([1.0, 10.0], [0.05], cv=3, tol=1e-4).fit(X, y)
+    grid = GridSearchCV(KernelSVC(tol=1e-4), {"C": [1.0, 10.0], "gamma": [0.05]}, cv=3).fit(X, y)
+    assert_same_cells(search, grid, len(y) / 3 / 2)
+
+
+def test_out_of_fold_scores_are_predictions_of_the_folds():
+    X, y = examples(n_classes=3)
+    search = KernelSVCCV([1.0], [0.1], cv=4, tol=1e-6, decision_function_shape="ovo").fit(X, y)
+    model = KernelSVC(C=1.0, gamma=0.1, tol=1e-6, decision_function_shape="ovo")
+    expected = cross_val_predict(model, X, y, cv=4, method="decision_function")
+    np.testing.assert_allclose(search.oof_decision_, expected, atol=1e-3)
+
+
+def test_weights_of_whole_numbers_are_repetitions():
+    X, y = examples(120)
+    times = np.random.default_rng(0).integers(0, 3, len(y))
+    fold = np.arange(len(y)) % 3
+    weighted = KernelSVCCV([1.0], [0.1], cv=PredefinedSplit(fold), tol=1e-6).fit(X, y, sample_weight=times)
+    rows = np.repeat(np.arange(len(y)), times)
+    repeated = KernelSVCCV([1.0], [0.1], cv=PredefinedSplit(fold[rows]), tol=1e-6).fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.oof_decision_[rows], repeated.oof_decision_, atol=1e-3)
+
+
+def test_formats_of_rows_agree():
+    X, y = examples(150)
+    dense = KernelSVCCV(CS, [0.1], cv=3, tol=1e-6).fit(X, y)
+    by_rows = KernelSVCCV(CS, [0.1], cv=3, tol=1e-6).fit(sparse.csr_matrix(X), y)
+    K = kernels.Gaussian(sigma=np.sqrt(0.5 / 0.1))
+    matrix = KernelSVCCV(CS, kernel="precomputed", cv=3, tol=1e-6).fit(block(K, X, X), y)
+    for other in (by_rows, matrix):
+        np.testing.assert_allclose(other.oof_decision_, dense.oof_decision_, atol=1e-3)
+
+
+def test_any_splitter_that_holds_rows_out_once():
+    X, y = examples(60)
+    groups = np.arange(60) % 6
+    search = KernelSVCCV([1.0], [0.1], cv=GroupKFold(3), tol=1e-6).fit(X, y, groups=groups)
+    grid = GridSearchCV(KernelSVC(tol=1e-6), {"C": [1.0], "gamma": [0.1]}, cv=GroupKFold(3)).fit(X, y, groups=groups)
+    assert_same_cells(search, grid, 20)
+    alone = KernelSVCCV([1.0], [0.1], cv=LeaveOneOut()).fit(X, y)
+    assert len([name for name in alone.cv_results_ if name.startswith("split")]) == 60
+    part = KernelSVCCV([1.0], [0.1], cv=[(np.arange(20, 60), np.arange(20))]).fit(X, y)
+    assert np.isfinite(part.oof_decision_[:20]).all() and np.isnan(part.oof_decision_[20:]).all()
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "average_precision"])
+def test_scores_of_decision_values_and_labels(scoring):
+    X, y = examples()
+    search = KernelSVCCV(CS, [0.1], cv=3, tol=1e-6, scoring=scoring).fit(X, y)
+    grid = GridSearchCV(KernelSVC(tol=1e-6), {"C": CS, "gamma": [0.1]}, cv=3, scoring=scoring).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=0.02)
+
+
+@pytest.mark.parametrize("n", [300, 4400])
+def test_ten_folds_cost_twice_the_kernel_values_of_the_path_at_most(n):
+    """Also beyond the size up to which the whole problem is one working set, and for rows that are cheap to compute."""
+    X, y = examples(n)
+    Cs = np.logspace(-2, 1, 10 if n < 1000 else 4)
+    search = KernelSVCCV(Cs, [0.05], cv=10).fit(X, y)
+    path = KernelSVC(gamma=0.05).path(X, y, Cs)
+    assert search.n_kernel_evaluations_ <= 2 * sum(model.n_kernel_evaluations_ for model in path)
+
+
+def test_kept_rows_are_not_computed_again():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    rows = [KernelRows(X, kernels.Gaussian(sigma=1.0), keep=keep) for keep in (False, True)]
+    assert rows[0].cheap and not rows[1].cheap
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_restored_starts_are_feasible(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([-1.0, 1.0], 50))
+    lower, upper = np.minimum(y, 0.0), np.maximum(y, 0.0)
+    coef = rng.choice([0.0, 0.3, 1.0], 100) * y
+    lower[:30] = upper[:30] = 0.0
+    start = restored(coef, lower, upper, rng.normal(size=100), True)
+    assert np.all((lower <= start) & (start <= upper)) and abs(start.sum()) < 1e-12
+
+
+BAD = [
+    ({"Cs": []}, {}, "Cs must be a list of positive numbers"),
+    ({"Cs": [1.0, 0.0]}, {}, "Cs must be a list of positive numbers"),
+    ({"Cs": [1.0, 1]}, {}, "Cs holds a value twice"),
+    ({"gammas": []}, {}, "gammas must hold at least one value"),
+    ({"gammas": [0.1, 0.1]}, {}, "gammas holds a value twice"),
+    ({"gammas": [-1.0]}, {}, "gamma"),
+    ({"kernel": "linear", "gammas": [0.1, 1.0]}, {}, "does not depend on gamma"),
+    ({"cv": 40}, {}, "cv=40 folds need at least 40 rows of each class"),
+    ({"cv": ShuffleSplit(8, random_state=0)}, {}, "out .* times"),
+    ({"cv": GroupKFold(3)}, {}, "splits by groups: pass them"),
+    ({"cv": PredefinedSplit(np.repeat([0, 1], 30))}, {}, "has no row of class"),
+    ({"cv": [(np.arange(30), np.arange(60))]}, {}, "trains on rows that it holds out"),
+    ({"cv": [(np.arange(60), np.arange(60, 70))]}, {}, "row numbers outside"),
+    ({"cv": [(np.arange(60), [])]}, {}, "holds out no rows"),
+    ({"cv": []}, {}, "makes no folds"),
+    ({"scoring": "neg_log_loss"}, {}, "needs probabilities"),
+    ({"max_seconds": -1.0}, {}, "max_seconds must be"),
+]
+
+
+@pytest.mark.parametrize("parameters, given, message", BAD, ids=[message for *_, message in BAD])
+def test_bad_input_is_rejected_with_what_to_change(parameters, given, message):
+    X, y = examples(60)
+    y = np.repeat([0, 1], 30)
+    with pytest.raises(ValueError, match=message):
+        KernelSVCCV(**parameters).fit(X, y, **given)
+
+
+def test_folds_that_do_not_fit_into_memory_are_rejected(monkeypatch):
+    X, y = examples(60)
+
+    class Memory:
+        available = 32 * 60 * 3 + 1
+
+    monkeypatch.setattr(kernel_svc_cv.psutil, "virtual_memory", Memory)
+    KernelSVCCV([1.0], [0.1], cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="at most 3 folds fit"):
+        KernelSVCCV([1.0], [0.1], cv=4).fit(X, y)
+
+
+def test_a_search_without_time_for_one_cell_is_rejected():
+    X, y = examples()
+    with pytest.raises(ValueError, match="before its first cell"):
+        KernelSVCCV(CS, GAMMAS, max_seconds=1e-9).fit(X, y)
+
+
+def test_a_search_that_runs_out_of_time_says_so(monkeypatch):
+    X, y = examples()
+    add, added = grid_of_cells.GridOfCells._add, []
+
+    def slow(self, index, *cell):
+        if added:
+            raise grid_of_cells.SearchEnded("max_seconds")
+        added.append(index)
+        add(self, index, *cell)
+
+    monkeypatch.setattr(grid_of_cells.GridOfCells, "_add", slow)
+    with pytest.warns(ConvergenceWarning, match="after 1 of 6 cells, for max_seconds was used up"):
+        search = KernelSVCCV(CS, GAMMAS, max_seconds=1e9).fit(X, y)
+    assert [search.best_index_] == added and np.isfinite(search.best_score_)
+
+
+def test_an_interrupted_search_takes_the_best_of_the_finished_cells(monkeypatch):
+    X, y = examples()
+    whole = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, y)
+    add, added = grid_of_cells.GridOfCells._add, []
+
+    def interrupted(self, index, *cell):
+        if len(added) == 4:
+            raise KeyboardInterrupt
+        added.append(index)
+        add(self, index, *cell)
+
+    monkeypatch.setattr(grid_of_cells.GridOfCells, "_add", interrupted)
+    with pytest.warns(ConvergenceWarning, match="after 4 of 6 cells, for it was interrupted"):
+        search = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, y)
+    mean = search.cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(mean[added], whole.cv_results_["mean_test_score"][added])
+    assert np.isfinite(mean).sum() == 4 and search.best_index_ == np.nanargmax(mean)
+    assert search.cv_results_["rank_test_score"][search.best_index_] == 1
+
+
+def test_fits_that_stop_at_max_iter_are_counted_in_a_warning():
+    X, y = examples()
+    with pytest.warns(ConvergenceWarning, match="fits of the search did not reach tol"):
+        KernelSVCCV([10.0], [0.1], cv=3, max_iter=1).fit(X, y)
+
+
+def test_the_estimator_is_a_kernel_svc():
+    X, y = examples()
+    search = KernelSVCCV(CS, GAMMAS, cv=StratifiedKFold(3), verbose=0).fit(X, y)
+    model = search.estimator_
+    assert type(model) is KernelSVC and model.C == search.best_params_["C"] and not hasattr(model, "cv_results_")
+    np.testing.assert_array_equal(model.predict(X), search.predict(X))
+
+
+def test_conventions_of_scikit_learn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(KernelSVCCV([1.0, 10.0], cv=2))
