@@ -20,16 +20,17 @@ from kernbench.validation.numbers import check_flag, check_positive
 
 OWN = ("Cs", "gammas", "cv", "scoring")  # parameters that KernelSVC does not have
 WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
-BYTES_PER_FOLD = 32  # of each row: start, its product with the kernel, the change from the full solution, weights
+BYTES_PER_FOLD = 64  # of each row and pair of classes: starts and solutions with their products, weights, changes
 
 
 class KernelSVCCV(ExpansionClassifier):
     """`KernelSVC` with ``C`` and ``gamma`` chosen by cross-validation, all folds on the same kernel rows.
 
-    Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``, at a fraction of the cost: the
+    Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
     problem of a fold is that of all rows with the coefficients of the held-out rows fixed at 0. So all folds and Cs use
     the kernel rows that were computed once (as far as ``cache_size`` holds them), each fold starts from the solution
-    for all rows, and the gradient holds the scores of held-out rows, so that nothing is predicted.
+    for all rows or from its own for the C before, and the gradient holds the scores of held-out rows, so that nothing is
+    predicted.
 
     Parameters
     ----------
@@ -174,7 +175,8 @@ class KernelSVCCV(ExpansionClassifier):
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, task.given)
         folds = checked_folds(self.cv, task.given, labels, task.codes, first.classes_, task.weights, groups)
-        _check_memory(len(labels), len(folds))
+        n_pairs = len(first.classes_) * (len(first.classes_) - 1) // 2
+        _check_memory(len(labels), len(folds), n_pairs)
         scorer = checked_scorer(
             self.scoring, folds, labels, first.classes_, self.decision_function_shape, self.break_ties
         )
@@ -260,9 +262,9 @@ def _of_pairs(task, solutions):
     return result
 
 
-def _check_memory(n_rows, n_folds):
+def _check_memory(n_rows, n_folds, n_pairs):
     """Raise ValueError, with the number of folds that would fit, if the starts of all folds exceed the memory."""
-    free, size = psutil.virtual_memory().available, BYTES_PER_FOLD * n_rows
+    free, size = psutil.virtual_memory().available, BYTES_PER_FOLD * n_rows * n_pairs
     if n_folds * size > free:
         raise ValueError(
             f"{n_folds} folds of {n_rows} rows need {n_folds * size / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free: "

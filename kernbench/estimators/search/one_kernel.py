@@ -5,7 +5,8 @@ kernel rows of all folds are rows of one matrix, which are computed once as far 
 gradient that the solver updates for all rows holds the decision values of the held-out ones.
 
     for each C, upwards:  fit all rows, from the solution for the C before
-                          for each fold: fit, from the solution for all rows; read off its held-out scores
+                          for each fold: fit, from the solution for all rows or from its own for the C before,
+                                         whichever has the larger dual objective; read off its held-out scores
 """
 
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from kernbench.estimators.fit.runs import iteration_limit, within_floats
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
 from kernbench.estimators.fit.training_data import weigh_classes
-from kernbench.estimators.search.starts import box_of, products_of, restored
+from kernbench.estimators.search.starts import box_of, nearer, products_of, restored
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import PairProblem
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
@@ -42,6 +43,8 @@ class Cell:
         Decision values of the held-out rows; NaN for rows that are in no held-out part.
     solutions : list of Solution
         Of all rows, one for each pair of classes.
+    of_folds : list of list of Solution
+        Of each fold, for each pair of classes.
     seconds : ndarray of shape (n_folds,)
     n_unconverged : int
         Number of runs that stopped before they reached ``tol``.
@@ -49,6 +52,7 @@ class Cell:
 
     values: np.ndarray
     solutions: list = field(default_factory=list)
+    of_folds: list = field(default_factory=list)
     seconds: np.ndarray = None
     n_unconverged: int = 0
 
@@ -96,11 +100,12 @@ class OneKernel:
         for C in Cs:
             cell = Cell(np.full((len(self.weights), len(self.pairs)), np.nan), seconds=np.zeros(len(self.folds)))
             for k, pair in enumerate(self.pairs):
-                initial = None
+                earlier = [None] * (1 + len(self.folds))
                 if before is not None:
-                    problem = PairProblem(self.task, k, pair)
-                    initial = problem.next_start(before[1].solutions[k], before[0], C)
-                self._fit_pair(k, pair, C, initial, cell)
+                    follow = PairProblem(self.task, k, pair).next_start
+                    solutions = [before[1].solutions[k], *before[1].of_folds[k]]
+                    earlier = [follow(solution, before[0], C) for solution in solutions]
+                self._fit_pair(k, pair, C, earlier, cell)
             before = C, cell
             yield cell
 
@@ -113,15 +118,17 @@ class OneKernel:
         own = is_train if sample_weight is None else is_train * sample_weight
         return weigh_classes(model, classes, classes[codes], codes, own)
 
-    def _fit_pair(self, k, pair, C, initial, cell):
-        """Fit a pair of classes to all rows and to each fold; add the results to `cell`."""
+    def _fit_pair(self, k, pair, C, earlier, cell):
+        """Fit a pair of classes to all rows and to each fold; add the results to `cell`.
+
+        `earlier` holds the starts from the C before, that of all rows first; None for the first C.
+        """
         is_member = np.isin(self.task.codes, (pair.negative, pair.positive))
         weights = self.weights * is_member
-        if initial is not None:  # scaled coefficients are at their bound but for rounding
-            box = box_of(pair.y, weights, C)
-            initial = replace(initial, coef=restored(initial.coef, *box, np.zeros(len(weights)), False))
+        initial = _within(earlier[0], box_of(pair.y, weights, C))
         full = self._solve(pair, C, weights, initial, cell).solution
         cell.solutions.append(full)
+        cell.of_folds.append([])
         coef, products = full.coef, full.state["products"]
         slopes = pair.y - products - full.intercept
         weights = [own * is_member for own in self.fold_weights]
@@ -132,9 +139,11 @@ class OneKernel:
         for j, fold in enumerate(self.folds):
             state = {"products": np.ascontiguousarray(responses[:, j])}
             start = Solution(np.ascontiguousarray(starts[:, j]), full.intercept, state=state)
+            start = nearer(start, _within(earlier[j + 1], box_of(pair.y, weights[j], C)), pair.y)
             result = self._solve(pair, C, weights[j], start, cell)
             cell.seconds[j] += result.seconds
             own = result.solution
+            cell.of_folds[k].append(own)
             cell.values[fold.test, k] = own.state["products"][fold.test] + own.intercept
 
     def _solve(self, pair, C, weights, initial, cell):
@@ -163,3 +172,8 @@ class OneKernel:
             raise SearchEnded(result.status)
         cell.n_unconverged += result.status != "converged"
         return result
+
+
+def _within(start, box):
+    """Return a start from the C before with coefficients at their bound where they are but for rounding."""
+    return start and replace(start, coef=restored(start.coef, *box, np.zeros(len(start.coef)), False))

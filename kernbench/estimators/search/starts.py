@@ -58,6 +58,14 @@ def _at_bounds(coef, lower, upper):
     return np.where(upper - coef <= reach, upper, coef)
 
 
+def nearer(start, other, y):
+    """Return the start with the larger dual objective sum_i y_i beta_i - 1/2 beta' K beta; `other` may be None."""
+    if other is None:
+        return start
+    duals = [one.coef @ (y - 0.5 * one.state["products"]) for one in (start, other)]
+    return other if duals[1] > duals[0] else start
+
+
 def products_of(rows, products, coef, starts):
     """Return K times each column of `starts`, given `products`, which is K times `coef`.
 
