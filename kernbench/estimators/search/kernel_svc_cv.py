@@ -29,8 +29,8 @@ class KernelSVCCV(ExpansionClassifier):
     Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
     problem of a fold is that of all rows with the coefficients of the held-out rows fixed at 0. So all folds and Cs use
     the kernel rows that were computed once (as far as ``cache_size`` holds them), each fold starts from the solution
-    for all rows or from its own for the C before, and the gradient holds the scores of held-out rows, so that nothing is
-    predicted.
+    for all rows or from its own for the C before, and the gradient holds the scores of held-out rows, so that nothing
+    is predicted.
 
     Parameters
     ----------
