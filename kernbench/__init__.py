@@ -16,7 +16,7 @@ install()
 
 _PACKAGES = (
     "datasets", "distributed", "estimators", "experiments", "features", "kernels", "losses", "metrics", "pairs",
-    "reference", "report", "saving", "solvers",
+    "plot", "reference", "report", "saving", "solvers",
 )  # fmt: skip
 _ADDRESSES = {
     **{model.name: model.address for model in ESTIMATORS},

@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "problems": KERNELS | {"losses", "pairs", "problems"},
     "pairs": KERNELS | {"losses", "pairs"},
     "metrics": KERNELS | {"pairs"},
+    "plot": KERNELS | {"metrics", "pairs", "plot"},
     "solvers": SOLVERS,
     "estimators": ESTIMATORS,
     "experiments": EXPERIMENTS,

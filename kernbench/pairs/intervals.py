@@ -133,12 +133,27 @@ def bootstrap_interval(area_of, positive, confidence, n_resamples, rng):
     n_resamples : int
     rng : numpy.random.Generator
     """
-    classes, areas = [np.flatnonzero(positive), np.flatnonzero(~positive)], np.empty(n_resamples)
-    weights = np.empty(len(positive))
-    for k in range(n_resamples):
-        for members in classes:
-            weights[members] = np.bincount(rng.integers(len(members), size=len(members)), minlength=len(members))
-        areas[k] = area_of(weights)
+    areas = np.array([area_of(weights) for weights in resamples(positive, n_resamples, rng)])
     area, tail = float(area_of(None)), 0.5 - 0.5 * confidence
     low, high = (float(np.quantile(areas, share)) for share in (tail, 1.0 - tail))
     return AUCInterval(area, min(low, area), max(high, area), float(areas.std(ddof=1)), float(confidence))
+
+
+def bootstrap_band(curve_of, positive, confidence, n_resamples, rng):
+    """Return the lower and the upper end of a pointwise band between percentiles of resampled curves.
+
+    `curve_of` computes the heights of a curve, an array, from sample weights; the rest is as for `bootstrap_interval`.
+    """
+    curves = np.array([curve_of(weights) for weights in resamples(positive, n_resamples, rng)])
+    tail = 0.5 - 0.5 * confidence
+    low, high = np.quantile(curves, [tail, 1.0 - tail], axis=0)
+    return low, high
+
+
+def resamples(positive, n_resamples, rng):
+    """Yield the weights of bootstrap samples, each class drawn from itself; one array, written anew."""
+    classes, weights = [np.flatnonzero(positive), np.flatnonzero(~positive)], np.empty(len(positive))
+    for _ in range(n_resamples):
+        for members in classes:
+            weights[members] = np.bincount(rng.integers(len(members), size=len(members)), minlength=len(members))
+        yield weights

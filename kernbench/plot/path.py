@@ -1,0 +1,202 @@
+"""Coefficients or scores along C or alpha."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernbench.plot._drawing import axes_for, last_step
+
+STRENGTHS = ("C", "alpha")
+QUANTITIES = {
+    "coef": ("coefficients", lambda model: np.ravel(model.coef_)),
+    "objective": ("objective", lambda model: np.ravel(model.objective_)),
+    "n_support": ("support vectors", lambda model: [len(model.support_)]),
+}
+
+
+class PathDisplay:
+    """What changes along a regularisation path.
+
+    Make one with :meth:`from_models` or :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    strengths : array-like of shape (n_models,)
+        Values of C or alpha.
+    values : array-like of shape (n_models, n_lines)
+        What is drawn against them.
+    errors : array-like of shape (n_models, n_lines), optional
+        Half the width of a band around each line.
+    chosen : float, optional
+        Strength that is marked.
+    strength_name, value_name : str
+        Labels of the axes.
+    names : list of str, optional
+        Names of the lines.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from kernbench import LinearSVC
+    >>> from kernbench.plot import PathDisplay
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = PathDisplay.from_models(LinearSVC().path(X, y, [0.01, 0.1, 1.0]))
+    >>> display.strength_name, display.values.shape
+    ('C', (3, 30))
+    """
+
+    def __init__(self, strengths, values, *, errors=None, chosen=None, strength_name="C", value_name="", names=None):
+        self.strengths, self.values = np.asarray(strengths, dtype=np.float64), np.asarray(values, dtype=np.float64)
+        self.errors = None if errors is None else np.asarray(errors, dtype=np.float64)
+        self.chosen, self.strength_name, self.value_name, self.names = chosen, strength_name, value_name, names
+
+    @classmethod
+    def from_models(cls, models, values="coef", *, X=None, y=None, ax=None, **line_kw):
+        """Draw what ``path`` of an estimator returned.
+
+        Parameters
+        ----------
+        models : list of estimators
+            Fitted, with different C or different alpha.
+        values : {"coef", "objective", "n_support", "score"} or callable, default="coef"
+            What to draw: coefficients of a linear model, the objective, the number of support vectors, the score on
+            `X` and `y`, or what ``values(model)`` returns, a number or an array.
+        X, y : array-like, optional
+            Rows and labels or targets of the score.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **line_kw : dict
+            Passed to ``Axes.plot``.
+
+        Returns
+        -------
+        PathDisplay
+
+        Raises
+        ------
+        ValueError
+            Fewer than two models, or models that do not differ in C or alpha alone; values that these models do not
+            have.
+        """
+        models = [last_step(model) for model in models]
+        for model in models:
+            check_is_fitted(model)
+        name = _strength_of(models)
+        label, compute = _quantity(values, X, y)
+        try:
+            found = [np.ravel(compute(model)) for model in models]
+        except AttributeError as error:
+            raise ValueError(f"values={values!r} does not exist for these models: {error}") from None
+        if len({len(row) for row in found}) > 1:
+            raise ValueError(f"values={values!r} has different lengths along the path")
+        strengths = np.array([getattr(model, name) for model in models], dtype=np.float64)
+        order = np.argsort(strengths)
+        feature_names = getattr(models[0], "feature_names_in_", None) if values == "coef" else None
+        fits = feature_names is not None and len(feature_names) == len(found[0])
+        names = list(feature_names) if fits else None
+        return cls(strengths[order], np.array(found)[order], strength_name=name, value_name=label, names=names).plot(
+            ax, **line_kw
+        )
+
+    @classmethod
+    def from_estimator(cls, estimator, *, ax=None, **line_kw):
+        """Draw the validation scores of a fitted :class:`~kernbench.ROCSVCCV` with a band of one standard error.
+
+        Parameters
+        ----------
+        estimator : ROCSVCCV
+            Fitted.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **line_kw : dict
+            Passed to ``Axes.plot``.
+
+        Returns
+        -------
+        PathDisplay
+
+        Raises
+        ------
+        ValueError
+            An estimator that is not fitted, or has no validation scores along alpha.
+        """
+        estimator = last_step(estimator)
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "mean_auc_"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no validation scores along alpha: take ROCSVCCV, or draw the models "
+                "of `path` by PathDisplay.from_models"
+            )
+        order = np.argsort(estimator.alphas_)
+        return cls(
+            np.asarray(estimator.alphas_)[order],
+            estimator.mean_auc_[order, None],
+            errors=estimator.standard_error_[order, None],
+            chosen=float(estimator.alpha_),
+            strength_name="alpha",
+            value_name="validation AUC",
+        ).plot(ax, **line_kw)
+
+    def plot(self, ax=None, **line_kw):
+        """Draw the lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **line_kw : dict
+            Passed to ``Axes.plot``.
+
+        Returns
+        -------
+        PathDisplay
+            This one, with `ax_`, `figure_` and `lines_`.
+        """
+        self.ax_ = axes_for(ax)
+        self.figure_, self.lines_ = self.ax_.figure, []
+        for k in range(self.values.shape[1]):
+            label = "_nolegend_" if self.names is None else self.names[k]
+            line = self.ax_.plot(self.strengths, self.values[:, k], **{"label": label, **line_kw})[0]
+            self.lines_.append(line)
+            if self.errors is not None:
+                ends = (self.values[:, k] + sign * self.errors[:, k] for sign in (-1, 1))
+                self.ax_.fill_between(self.strengths, *ends, color=line.get_color(), alpha=0.2, linewidth=0)
+        if self.chosen is not None:
+            self.ax_.axvline(
+                self.chosen, color="0.5", linestyle="--", label=f"{self.strength_name} = {self.chosen:.3g}"
+            )
+        self.ax_.set(xscale="log", xlabel=self.strength_name, ylabel=self.value_name)
+        if self.ax_.get_legend_handles_labels()[0]:
+            self.ax_.legend()
+        return self
+
+
+def _strength_of(models):
+    """Return the name of the parameter that changes along a path."""
+    if len(models) < 2:
+        raise ValueError(f"a path needs at least two models, got {len(models)}")
+    for name in STRENGTHS:
+        found = {getattr(model, name, None) for model in models}
+        if len(found) > 1 and None not in found:
+            return name
+    raise ValueError("these models do not differ in C or alpha: take what `path` returns, or fits for several values")
+
+
+def _quantity(values, X, y):
+    """Return the label of an axis, and a function that computes values of a model."""
+    if callable(values):
+        return getattr(values, "__name__", "").strip("<>").replace("_", " "), values
+    if values == "score":
+        if X is None or y is None:
+            raise ValueError("values='score' needs X= and y=")
+        return "score", lambda model: model.score(X, y)
+    if values not in QUANTITIES:
+        raise ValueError(f"values must be one of {[*QUANTITIES, 'score']} or callable, got {values!r}")
+    return QUANTITIES[values]

@@ -1,0 +1,294 @@
+"""Displays draw the numbers of the model, on the axes that they are given; a figure needs no screen."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+from kernbench import KernelSVC, LinearSVC, PartialAUCClassifier, ROCSVC, ROCSVCCV  # noqa: E402, I001
+from kernbench.metrics import auc_interval, partial_auc, roc_curve  # noqa: E402
+from kernbench.plot import PartialROCDisplay, PathDisplay, TraceDisplay  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def no_screen():
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def two_classes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    return X, (X[:, 0] + rng.normal(size=200) > 0.5).astype(int)
+
+
+@pytest.fixture
+def solvers(two_classes):
+    fits = {"sdca": KernelSVC(solver="sdca", random_state=0), "smo": KernelSVC()}
+    return {name: model.fit(*two_classes) for name, model in fits.items()}
+
+
+def test_importing_kernbench_or_its_displays_does_not_import_matplotlib():
+    code = "import kernbench, kernbench.plot, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_missing_matplotlib_is_named_with_the_command_that_installs_it(monkeypatch, solvers):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match="pip install matplotlib"):
+        TraceDisplay.from_estimator(solvers)
+
+
+# --- traces ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", ["seconds", "n_iter", "n_kernel_evaluations"])
+def test_curves_are_columns_of_the_traces(solvers, x):
+    display = TraceDisplay.from_estimator(solvers, x=x)
+    assert [line.get_label() for line in display.lines_] == list(solvers)
+    for line, model in zip(display.lines_, solvers.values()):
+        np.testing.assert_array_equal(line.get_xdata(), model.trace_[x])
+        np.testing.assert_array_equal(line.get_ydata(), model.trace_["objective"])
+
+
+def test_a_gap_bounds_the_distance_to_the_optimum(two_classes, solvers):
+    """Of primal and of dual objectives, against an optimum that is known to more digits."""
+    optimum = KernelSVC(tol=1e-9, dtype="float64").fit(*two_classes).objective_
+    for y, scale in (("gap", 1.0), ("relative_gap", optimum)):
+        for display in (
+            TraceDisplay.from_estimator(solvers, y=y),
+            TraceDisplay.from_estimator(solvers, y=y, same_problem=True),
+        ):
+            assert display.ax_.get_yscale() == "log"
+            for line, model in zip(display.lines_, solvers.values()):
+                distance = np.abs(np.array(model.trace_["objective"]) - optimum)
+                assert np.all(line.get_ydata() * scale >= distance * (1 - 1e-5) - 1e-9)
+    shared = TraceDisplay.from_estimator(solvers, y="gap", same_problem=True).lines_
+    own = TraceDisplay.from_estimator(solvers, y="gap").lines_
+    for narrow, wide in zip(shared, own):
+        assert np.all(narrow.get_ydata() <= wide.get_ydata() + 1e-12)
+
+
+def test_a_trace_of_several_problems_has_a_line_for_each_in_one_colour(two_classes):
+    X, _ = two_classes
+    model = KernelSVC().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    display = TraceDisplay.from_estimator(model, y="gap")
+    assert len(display.lines_) == len(model.trace_) == 3
+    assert len({line.get_color() for line in display.lines_}) == 1
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["KernelSVC(solver='smo')"]
+
+
+def test_a_column_that_begins_late_is_drawn_from_there(two_classes):
+    model = KernelSVC(callback=lambda now: {"late": 1.0} if now.n_iter_[0] else None).fit(*two_classes)
+    (line,) = TraceDisplay.from_estimator(model, y="late").lines_
+    assert np.isnan(line.get_ydata()[0]) and line.get_ydata()[-1] == 1.0
+
+
+def test_validation_is_a_column_and_pipelines_show_their_last_step(two_classes):
+    model = make_pipeline(StandardScaler(), PartialAUCClassifier((0, 0.5), validation=0.3, random_state=0))
+    display = TraceDisplay.from_estimator(model.fit(*two_classes), y="validation_partial_auc")
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), model[-1].trace_["validation_partial_auc"])
+    assert display.ax_.get_ylabel() == "validation partial auc"
+
+
+def test_equal_names_are_numbered(solvers):
+    display = TraceDisplay.from_estimator([solvers["smo"], solvers["smo"]])
+    assert list(display.curves) == ["KernelSVC(solver='smo'), 1", "KernelSVC(solver='smo'), 2"]
+
+
+@pytest.mark.parametrize(
+    "options, message", [({"y": "gpa"}, "did you mean 'gap'"), ({"x": "second"}, "did you mean 'seconds'")]
+)
+def test_an_unknown_column_is_named_with_those_that_there_are(solvers, options, message):
+    with pytest.raises(ValueError, match=message):
+        TraceDisplay.from_estimator(solvers, **options)
+
+
+def test_what_cannot_be_drawn_of_traces_is_refused(two_classes, solvers):
+    X, y = two_classes
+    with pytest.raises(NotFittedError):
+        TraceDisplay.from_estimator(KernelSVC())
+    with pytest.raises(ValueError, match="at least one"):
+        TraceDisplay.from_estimator([])
+    with pytest.raises(ValueError, match="no certificate"):
+        TraceDisplay.from_estimator(PartialAUCClassifier((0, 0.5)).fit(X, y), y="gap")
+    with pytest.raises(ValueError, match="do not hold|does not hold numbers"):
+        TraceDisplay.from_estimator(KernelSVC(callback=lambda now: {"word": "a"}).fit(X, y), y="word")
+    with pytest.raises(ValueError, match="different objectives"):
+        others = [solvers["smo"], KernelSVC(C=100.0).fit(X, y)]
+        TraceDisplay.from_estimator(others, y="gap", same_problem=True)
+
+
+# --- ROC curves -----------------------------------------------------------------------------------
+
+
+def test_curve_area_and_threshold_are_those_of_the_metrics(two_classes):
+    X, y = two_classes
+    model = PartialAUCClassifier((0.1, 0.4), threshold="window").fit(X, y)
+    display, score = PartialROCDisplay.from_estimator(model, X, y), model.decision_function(X)
+    fpr, tpr, _ = roc_curve(y, score)
+    np.testing.assert_array_equal(display.line_.get_xdata(), fpr)
+    np.testing.assert_array_equal(display.line_.get_ydata(), tpr)
+    assert display.fpr_range == (0.1, 0.4) and display.area == partial_auc(y, score, (0.1, 0.4))
+    found = model.predict(X) == 1
+    assert display.rates == pytest.approx((found[y == 0].mean(), found[y == 1].mean()))
+    (window,) = display.ax_.patches
+    assert (window.get_x(), window.get_x() + window.get_width()) == pytest.approx((0.1, 0.4))
+    assert f"{display.area:.3f}" in display.line_.get_label()
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_either_class_can_be_the_positive_one(two_classes, positive):
+    X, y = two_classes
+    score = X[:, 0] if positive else -X[:, 0]
+    display = PartialROCDisplay.from_predictions(y, score, pos_label=positive, threshold=0.0)
+    found = score >= 0
+    assert display.rates == pytest.approx((found[y != positive].mean(), found[y == positive].mean()))
+    assert display.area == partial_auc(y, score, pos_label=positive)
+
+
+def test_probabilities_are_cut_at_a_half(two_classes):
+    X, y = two_classes
+    model = GaussianNB().fit(X, y)
+    display = PartialROCDisplay.from_estimator(model, X, y)
+    found = model.predict_proba(X)[:, 1] >= 0.5
+    assert display.rates == pytest.approx((found[y == 0].mean(), found[y == 1].mean()))
+
+
+def test_a_weight_of_2_is_a_row_repeated(two_classes):
+    X, y = two_classes
+    weights = np.where(X[:, 1] > 0, 2, 1)
+    once = PartialROCDisplay.from_predictions(y, X[:, 0], sample_weight=weights, threshold=0.3)
+    twice = PartialROCDisplay.from_predictions(np.repeat(y, weights), np.repeat(X[:, 0], weights), threshold=0.3)
+    assert once.rates == pytest.approx(twice.rates) and once.area == pytest.approx(twice.area)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])
+def test_band_and_interval_have_the_asked_confidence(two_classes, fpr_range):
+    X, y = two_classes
+    options = {"fpr_range": fpr_range, "confidence": 0.9, "n_resamples": 200, "random_state": 0}
+    display = PartialROCDisplay.from_predictions(y, X[:, 0], **options)
+    assert display.interval == auc_interval(y, X[:, 0], **options)
+    grid, low, high = display.band
+    height = np.interp(grid, display.fpr, display.tpr)
+    assert np.all(low <= high) and np.mean((low - 0.05 <= height) & (height <= high + 0.05)) > 0.95
+    wider = PartialROCDisplay.from_predictions(y, X[:, 0], **options | {"confidence": 0.99}).band
+    assert np.mean(wider[2] - wider[1]) > np.mean(high - low)
+
+
+def test_the_band_of_large_samples_has_the_standard_error_of_a_share():
+    """Where all negatives are below all positives but for a known share, the height is binomial: sd √(p(1-p)/n)."""
+    n = 400
+    y = np.repeat([0, 1], n)
+    score = np.concatenate([np.linspace(0, 1, n), np.where(np.arange(n) < n // 4, -1.0, 2.0)])
+    options = {"confidence": 0.6827, "n_resamples": 2000, "random_state": 0}
+    grid, low, high = PartialROCDisplay.from_predictions(y, score, **options).band
+    k = np.searchsorted(grid, 0.5)
+    assert 0.5 * (high[k] - low[k]) == pytest.approx(np.sqrt(0.75 * 0.25 / n), rel=0.15)
+
+
+def test_a_window_is_shaded_once_where_wanted(two_classes):
+    X, y = two_classes
+    first = PartialROCDisplay.from_predictions(y, X[:, 0], fpr_range=(0, 0.2), name="a")
+    PartialROCDisplay.from_predictions(y, X[:, 1], fpr_range=(0, 0.2), name="b", ax=first.ax_, shade_window=False)
+    assert len(first.ax_.patches) == 1 and len(first.ax_.get_legend().get_texts()) == 2
+
+
+def test_what_cannot_be_drawn_of_scores_is_refused(two_classes):
+    X, y = two_classes
+    with pytest.raises(ValueError, match="sample_weight"):
+        PartialROCDisplay.from_predictions(y, X[:, 0], confidence=0.9, sample_weight=np.ones(len(y)))
+    with pytest.raises(ValueError, match="fpr_range"):
+        PartialROCDisplay.from_predictions(y, X[:, 0], fpr_range=(0.5, 0.2))
+    with pytest.raises(ValueError, match="threshold"):
+        PartialROCDisplay.from_predictions(y, X[:, 0], threshold="0.1")
+    with pytest.raises(ValueError, match="two classes"):
+        PartialROCDisplay.from_estimator(KernelSVC().fit(X, np.arange(len(X)) % 3), X, y)
+    with pytest.raises(NotFittedError):
+        PartialROCDisplay.from_estimator(ROCSVC(), X, y)
+
+
+# --- paths ----------------------------------------------------------------------------------------
+
+
+def test_paths_draw_coefficients_objectives_and_scores(two_classes):
+    X, y = two_classes
+    models = LinearSVC().path(X, y, [1.0, 0.01, 0.1])
+    display = PathDisplay.from_models(models)
+    assert display.ax_.get_xlabel() == "C" and display.ax_.get_xscale() == "log"
+    np.testing.assert_array_equal(display.strengths, [0.01, 0.1, 1.0])
+    found = {model.C: model for model in models}
+    for k, line in enumerate(display.lines_):
+        np.testing.assert_array_equal(line.get_ydata(), [found[C].coef_[0, k] for C in display.strengths])
+    objective = PathDisplay.from_models(models, "objective").values[:, 0]
+    np.testing.assert_array_equal(objective, [found[C].objective_ for C in display.strengths])
+    score = PathDisplay.from_models(models, "score", X=X, y=y).values[:, 0]
+    np.testing.assert_array_equal(score, [found[C].score(X, y) for C in display.strengths])
+
+
+def test_paths_over_alpha_support_vectors_and_own_quantities(two_classes):
+    X, y = two_classes
+    display = PathDisplay.from_models(ROCSVC().path(X, y, [1.0, 0.1]), lambda model: model.objective_)
+    assert display.strength_name == "alpha" and display.values.shape == (2, 1)
+    models = KernelSVC().path(X, y, [0.1, 1.0])
+    display = PathDisplay.from_models(models, "n_support")
+    np.testing.assert_array_equal(display.values[:, 0], [len(model.support_) for model in models])
+
+
+def test_lines_of_named_columns_have_their_names(two_classes):
+    pandas = pytest.importorskip("pandas")
+    X, y = two_classes
+    display = PathDisplay.from_models(LinearSVC().path(pandas.DataFrame(X, columns=["a", "b", "c"]), y, [0.1, 1.0]))
+    assert [line.get_label() for line in display.lines_] == ["a", "b", "c"]
+
+
+def test_a_search_over_alpha_shows_its_scores_and_its_choice(two_classes):
+    search = ROCSVCCV(alphas=[1.0, 0.1, 0.01], random_state=0).fit(*two_classes)
+    display, order = PathDisplay.from_estimator(search), np.argsort(search.alphas_)
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), search.mean_auc_[order])
+    np.testing.assert_array_equal(display.errors[:, 0], search.standard_error_[order])
+    assert display.chosen == search.alpha_
+
+
+def test_what_is_no_path_is_refused(two_classes):
+    X, y = two_classes
+    models = LinearSVC().path(X, y, [0.1, 1.0])
+    for wrong, message in [
+        ({"models": models[:1]}, "at least two"),
+        ({"models": [models[0], models[0]]}, "do not differ"),
+        ({"models": models, "values": "coefs"}, "must be one of"),
+        ({"models": models, "values": "n_support"}, "does not exist"),
+        ({"models": models, "values": "score"}, "needs X= and y="),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PathDisplay.from_models(**wrong)
+    with pytest.raises(ValueError, match="ROCSVCCV"):
+        PathDisplay.from_estimator(models[0])
+
+
+# --- all displays ---------------------------------------------------------------------------------
+
+
+def test_displays_draw_on_given_axes_with_given_style(two_classes, solvers):
+    X, y = two_classes
+    figure, axes = pyplot.subplots(1, 3)
+    models = LinearSVC().path(X, y, [0.1, 1.0])
+    displays = [
+        TraceDisplay.from_estimator(solvers["smo"], ax=axes[0], color="k"),
+        PartialROCDisplay.from_predictions(y, X[:, 0], ax=axes[1], color="k"),
+        PathDisplay.from_models(models, ax=axes[2], color="k"),
+    ]
+    for display, ax in zip(displays, axes):
+        assert display.ax_ is ax and display.figure_ is figure
+        assert {line.get_color() for line in ax.lines} == {"k"}
+        again = display.plot()  # on axes of its own
+        assert again is display and display.ax_ is not ax
