@@ -4,6 +4,8 @@ Environment variables
 ---------------------
 KERNBENCH_DEBUG=1
     Bounds checks, initialisation checks and line tracing in the Cython code, no optimisation.
+KERNBENCH_SANITIZE=1
+    With AddressSanitizer and UndefinedBehaviorSanitizer; tools/sanitize builds so and runs the tests.
 KERNBENCH_OPENMP=0
     Build without OpenMP (single-threaded); by default it is probed and used where it works.
 """
@@ -21,15 +23,21 @@ from build_tools.openmp import openmp_flags  # noqa: E402
 from build_tools.stale import remove_stale_modules  # noqa: E402
 
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
+SANITIZE = os.environ.get("KERNBENCH_SANITIZE", "0") not in ("", "0")
 HERE = Path(__file__).parent
 
 # A header is included by its name alone: no two may share one.
 HEADER_FOLDERS = sorted({str(p.parent.relative_to(HERE)) for p in HERE.glob("kernbench/**/*.h")})
 
 
+SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
+
+
 def compile_flags():
     if sys.platform == "win32":
         return ["/O2"]
+    if SANITIZE:
+        return ["-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS]
     if DEBUG:
         return ["-O0", "-g"]
     # -fno-math-errno and friends let `x > 0 ? x : 0` vectorise; they do not touch NaN or re-associate sums.
@@ -46,6 +54,7 @@ def extensions():
         SHARED,
         sources=[SHARED.replace(".", "/") + ".c"],  # generated, in the build folder
         extra_compile_args=compile_flags(),
+        extra_link_args=SANITIZERS,
         define_macros=macros,
     )
     for source in sorted(HERE.glob("kernbench/**/*.pyx")):
@@ -56,7 +65,7 @@ def extensions():
             include_dirs=HEADER_FOLDERS,
             depends=[str(p.relative_to(HERE)) for p in sorted(HERE.glob("kernbench/**/*.h"))],
             extra_compile_args=compile_flags() + parallel_compile,
-            extra_link_args=parallel_link,
+            extra_link_args=parallel_link + SANITIZERS,
             define_macros=macros,
         )
 

@@ -22,6 +22,7 @@ _ADDRESSES = {
     **{model.name: model.address for model in ESTIMATORS},
     "closed_form_limit": "kernbench.estimators.svm.closed_form:closed_form_limit",
     "load": "kernbench.saving:load",
+    "show_versions": "kernbench.experiments.run.environment:show_versions",
 }
 
 __all__ = [*_ADDRESSES, "__version__"]

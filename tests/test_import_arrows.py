@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "_names": set(),
     "_files": set(),
     "_random": set(),
+    "_deprecation": set(),
     "_lazy": set(),
     "_uncompiled": set(),
     "_models": {"_lazy"},

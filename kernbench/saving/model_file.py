@@ -166,8 +166,9 @@ def _checked_header(text, path):
             f"{path} has model format {header.get('format_version')!r}, written by kernbench "
             f"{header.get('kernbench')}; this is kernbench {__version__}, which reads format {FORMAT_VERSION}"
         )
-    if header.get("class") not in BY_NAME:
-        raise ValueError(f"{path}: {unknown_name('model class', header.get('class'), BY_NAME)}")
+    name = str(header.get("class"))
+    if name not in BY_NAME:
+        raise ValueError(f"{path}: {unknown_name('model class', name, BY_NAME)}")
     return header
 
 

@@ -223,6 +223,7 @@ def test_a_later_format_says_which_version_wrote_it(path):
     "change",
     [
         lambda arrays, header: header.update({"class": "os.system"}),
+        lambda arrays, header: header.update({"class": ["KernelSVC"]}),
         lambda arrays, header: header.pop("params"),
         lambda arrays, header: header["params"].update(C=-1.0),
         lambda arrays, header: header["params"].update(unknown=True),

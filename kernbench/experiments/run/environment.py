@@ -151,3 +151,24 @@ def collect(n_threads=None):
         "blas": blas(),
         "platform": platform.platform(),
     }
+
+
+def show_versions():
+    """Print what a report of a fault should say: versions, processor, BLAS and the threads of each library.
+
+    ``kernbench doctor`` says the same, and what is missing.
+
+    Examples
+    --------
+    >>> import kernbench
+    >>> kernbench.show_versions()  # doctest: +SKIP
+    """
+    from threadpoolctl import threadpool_info
+
+    from kernbench.kernels import threads  # noqa: F401  the compiled modules load their OpenMP
+
+    lines = dict(collect())
+    lines["threads"] = ", ".join(f"{pool['num_threads']} ({pool['internal_api']})" for pool in threadpool_info())
+    width = max(map(len, lines))
+    for name, value in lines.items():
+        print(f"{name:>{width}}: {value}")

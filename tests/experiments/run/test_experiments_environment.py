@@ -80,3 +80,13 @@ def test_the_digest_and_the_commit_are_those_of_the_whole_package():
     import kernbench
 
     assert environment.PACKAGE == Path(kernbench.__file__).resolve().parent
+
+
+def test_show_versions_prints_what_records_say(capsys):
+    import kernbench
+
+    kernbench.show_versions()
+    shown = dict(line.strip().split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    for name, value in environment.collect().items():
+        assert shown[name] == str(value)
+    assert "openmp" in shown["threads"] or "blas" in shown["threads"]

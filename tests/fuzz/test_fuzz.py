@@ -1,0 +1,24 @@
+"""Each target on a few inputs, the same each time; ``tools/fuzz MINUTES`` feeds them with others."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+spec = importlib.util.spec_from_file_location("fuzz_targets", Path(__file__).parent / "targets.py")
+targets = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(targets)
+
+EXAMPLES = {"data_files": 60, "model_files": 60, "kernels": 40, "estimators": 40, "command_line": 40}
+
+
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_odd_inputs_pass_or_are_refused(name):
+    @settings(max_examples=EXAMPLES[name], deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def run(data):
+        targets.TARGETS[name](data.draw)
+
+    run()
