@@ -27,7 +27,7 @@ class Dataset:
         The page on which it is published, or the function that draws it.
     checksum : str
         SHA-256 in hexadecimal: of the decompressed file of a published set (several files: see
-        :func:`kernbench.datasets.files.remote.combined_checksum`), of the arrays otherwise.
+        ``combined_checksum`` in ``datasets.files.remote``), of the arrays otherwise.
     task : {"binary", "multi-class", "regression"}
     population_auc : float or None
         The AUC of the optimal score over the whole population, an upper bound on the expected AUC of any method;

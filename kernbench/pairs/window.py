@@ -35,7 +35,7 @@ def window_of(y, fpr_range=(0.0, 1.0), ranks=None, weights=None):
     ------
     ValueError
         An empty range or one out of bounds, `ranks` together with another `fpr_range` than the whole, or what
-        :func:`kernbench.pairs.checks.binary_problem` raises.
+        ``binary_problem`` of ``pairs.checks`` raises.
     """
     positive, _ = binary_problem(y, weights)
     weights = None if weights is None else checked_weights(weights, len(positive))[~positive]

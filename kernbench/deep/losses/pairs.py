@@ -36,7 +36,7 @@ class _OnTheHost(torch.autograd.Function):
 class PartialAUCLoss(torch.nn.Module):
     r"""Mean loss of the pairs of a batch whose negative lies in a window of false positive rates.
 
-    With P positives of scores :math:`a_i` and N negatives of scores :math:`b_1 \ge b_2 \ge \dots` this is the mean of
+    With P positives of scores :math:`a_i` and N negatives of scores :math:`b_1 \ge b_2 \ge \ldots` this is the mean of
     :math:`\ell(a_i - b_j)` over the negatives from place N a to place N b; an end that falls inside a negative counts
     a part of it. The window is that of the batch: its expectation is not the loss over the window of all data, the
     less so the smaller the batch. :class:`~kernbench.deep.AGDSBCD` has no such bias.

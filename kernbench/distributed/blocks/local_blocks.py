@@ -153,7 +153,7 @@ class LocalBlocks:
             yield start, min(start + step, end)
 
     def in_threads(self, function, tasks):
-        """Yield function(*task) for each of the tasks, in their order, while the next ones are computed."""
+        """Yield ``function(*task)`` for each of the tasks, in their order, while the next ones are computed."""
         tasks = list(tasks)
         n_threads = min(n_openmp_threads(), len(tasks))
         pool = ThreadPoolExecutor(n_threads, initializer=openmp_threads, initargs=(1,))

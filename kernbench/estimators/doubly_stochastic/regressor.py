@@ -43,8 +43,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         of rows. With `precondition` it adds to `damping`.
     loss : str, default="squared_error"
         ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
-        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"squared_epsilon_insensitive"`` its square,
-        ``"absolute_error"`` |r|, or ``"quantile"`` max(q (-r),
+        ``"epsilon_insensitive"`` ``max(0, |r| - epsilon)``, ``"squared_epsilon_insensitive"`` its square,
+        ``"absolute_error"`` ``|r|``, or ``"quantile"`` max(q (-r),
         (1 - q) r), whose minimiser is the conditional quantile q = `quantile`.
     delta : float, default=1.0
     epsilon : float, default=0.1

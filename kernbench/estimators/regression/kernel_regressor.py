@@ -34,8 +34,8 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     ----------
     loss : str, default="squared_error"
         ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
-        ``"epsilon_insensitive"`` max(0, |r| - `epsilon`), ``"squared_epsilon_insensitive"`` its square,
-        ``"absolute_error"`` |r|, or ``"quantile"`` max(-q r, (1 - q) r), whose minimiser estimates the conditional
+        ``"epsilon_insensitive"`` ``max(0, |r| - epsilon)``, ``"squared_epsilon_insensitive"`` its square,
+        ``"absolute_error"`` ``|r|``, or ``"quantile"`` max(-q r, (1 - q) r), whose minimiser estimates the conditional
         quantile q = `quantile`.
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelSVC`.

@@ -226,9 +226,9 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         """Return the slack budget nu and the C whose problems the fitted function solves.
 
         A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at nu = mean
-        hinge loss of u / ‖u‖ [4]_, and of the problem for the C at which primal and dual objective are equal. So this
-        converts C to nu (for a model fitted with ``C``), and nu to C (for a model fitted with ``solver_options={"nu":
-        ...}``). Both numbers are as accurate as the fit.
+        hinge loss of u / ‖u‖ (Cotter et al.), and of the problem for the C at which primal and dual objective are
+        equal. So this converts C to nu (for a model fitted with ``C``), and nu to C (for a model fitted with
+        ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
 
         Parameters
         ----------

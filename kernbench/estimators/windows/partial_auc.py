@@ -266,8 +266,8 @@ class PartialAUCClassifier(RankingClassifier):
     def criticality(self, X, y, sample_weight=None, *, mu=1.0):
         """Return how far the model is from a critical point of its problem on some rows, whichever solver found it.
 
-        That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of [1]_), at the
-        point whose proximal point with regard to the lower part is the model; 0 at a critical point.
+        That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of Yao, Lin and
+        Yang), at the point whose proximal point with regard to the lower part is the model; 0 at a critical point.
 
         Parameters
         ----------

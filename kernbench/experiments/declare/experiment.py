@@ -33,10 +33,10 @@ class Experiment:
         What the paper's numbers of each data set are from.
     measure : str
         ``"module:function"``, called as ``function(cell) -> dict`` in the cell's own process; the result is
-        made by :func:`kernbench.experiments.measure.record.result`. By default a race: load, fit, predict, judge.
+        made by ``measure.record.result``. By default a race: load, fit, predict, judge.
     evaluate : str
         For the race: ``"module:function"``, called off the clock as ``function(fit) -> dict`` with a
-        :class:`kernbench.experiments.measure.race.Fit`: the cell's metrics.
+        ``measure.race.Fit``: the cell's metrics.
     tables : tuple of MetricTable, CrossTable or Recommendation
         In the order of the page: the first is open, the paper's numbers beside ours; the others are folded. The data
         and the failures are always shown.

@@ -127,7 +127,7 @@ class Recommendation(Selection):
     main : str
         Our own model for the task, one of those that take part.
     models : str
-        Which public models do the task: those of this task in :mod:`kernbench._models`.
+        Which public models do the task: those of this task in ``kernbench._models``.
     zero : str
         The method that is the zero model: the best constant, which is never recommended.
     left_out : dict of str to str
