@@ -6,7 +6,7 @@ from kernbench.distributed.blocks.random_rows import origin_of
 from kernbench.kernels._rows import KernelRows
 from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.novelty_problem import OneClass
-from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.smo import SMO
 
 PART_ROWS = 16_384  # of a part, at most, if there are not fewer than FEWEST_PARTS
 FEWEST_PARTS = 4

@@ -18,7 +18,7 @@ SOLVERS = [
     SolverEntry(
         name="smo",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.smo.smo:SMO",
+        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions",
@@ -334,7 +334,7 @@ SOLVERS = [
     SolverEntry(
         name="smo",
         problem="kernel-regression",
-        compiled="kernbench.solvers.kernel.smo.smo:SMO",
+        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Smola and Schölkopf 2004; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions, and certified duality gap / objective",

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from kernbench.reference.kernel.smo.smo import SMO
+from kernbench.reference.kernel.smo import kinks
+from kernbench.reference.kernel.smo.working_set import WorkingSet
 from kernbench.solvers.checks.lockstep import Tally, Tolerance, follow
+from kernbench.solvers.kernel.smo.rounds import Rounds
 from kernbench.solvers.registry import SOLVERS
 
-__all__ = ["Tally", "TieWatchingSMO", "Tolerance", "case_name", "cases", "follow"]
+__all__ = ["Tally", "TieWatchingSet", "Tolerance", "case_name", "cases", "follow", "see",
+           "watch_ties"]  # fmt: skip
 
 
 def cases(problem, variants):
@@ -24,35 +27,49 @@ def case_name(case):
     return "-".join([case[0].name, *(f"{name}={value}" for name, value in case[1].items())])
 
 
-class TieWatchingSMO(SMO):
-    """Records the smallest difference between the best two pairs in all its choices.
+def watch_ties(smo, watching_set=None):
+    """Make an `SMO` on the reference core record the smallest difference between the best two of its choices.
 
     After a step on (i, j) the two slopes are equal, up to rounding; if both are then the best, rounding decides which
     is chosen, and the twins diverge. Up to that moment they must agree.
     """
+    smo.closest_call = np.inf
+    smo.rounds.__class__, smo.rounds.inner.__class__ = TieWatchingRounds, watching_set or TieWatchingSet
+    smo.rounds.smo = smo.rounds.inner.smo = smo
 
-    closest_call = np.inf
 
-    def _choose(self):
-        members = super()._choose()
-        grow, shrink = self._slopes(self.beta, self.e)
-        newcomers, left = members[self.n_kept :], np.setdiff1d(np.arange(len(grow)), members)
-        for slopes in (grow, shrink):
-            differences = np.abs(slopes[newcomers][:, None] - slopes[left])
-            if np.any(self.beta):
-                self.closest_call = min(self.closest_call, differences.min(initial=np.inf))
-        return members
+def see(smo, differences):
+    smo.closest_call = min(smo.closest_call, np.abs(differences).min(initial=np.inf))
 
-    def _pair_step(self, block, beta, e, diagonal, lower, upper, grain, goal):
-        violation, move = super()._pair_step(block, beta, e, diagonal, lower, upper, grain, goal)
-        if move is not None:
-            grow, shrink = self._slopes(beta, e)
-            ups = np.sort(grow[beta < upper])[::-1]
-            if len(ups) > 1 and ups[0] != 1.0 and np.any(beta):  # at the start e is y: those ties are exact, in both
-                self.closest_call = min(self.closest_call, ups[0] - ups[1])
-            i = int(np.argmax(np.where(beta < upper, grow, -np.inf)))
-            curvature = np.maximum(diagonal[i] + diagonal - 2 * block[i], 1e-12)
-            gains = np.sort((np.maximum(ups[0] - shrink, 0) ** 2 / curvature)[beta > lower])[::-1]
-            if len(gains) > 1:
-                self.closest_call = min(self.closest_call, (gains[0] - gains[1]) / gains[0])
-        return violation, move
+
+class TieWatchingRounds(Rounds):
+    """Watches the choice of working sets."""
+
+    def _choose(self, tol):
+        super()._choose(tol)
+        newcomers = self.members[self.n_kept :]
+        left = np.setdiff1d(np.arange(len(self.active.state.beta)), self.members)
+        for slopes in self.active.state.slopes():
+            if np.any(self.active.state.beta):
+                see(self.smo, slopes[newcomers][:, None] - slopes[left])
+
+
+class TieWatchingSet(WorkingSet):
+    """Watches the choice of pairs."""
+
+    def _enter(self):
+        super()._enter()
+        if self.core is not None:
+            self.core.__class__, self.core.smo = type(self), self.smo
+
+    def _pair(self):
+        violation, best = super()._pair()
+        if best is not None:
+            grow, shrink = kinks.slopes(self)
+            ups = np.sort(grow[self.beta < self.upper])[::-1]
+            if ups[0] != 1.0 and np.any(self.beta):  # at the start e is y: those ties are exact, in both
+                see(self.smo, ups[0] - ups[1:2])
+            curvature = np.maximum(self.diagonal[best[0]] + self.diagonal - 2 * self.kernel[best[0]], 1e-12)
+            gains = np.sort((np.maximum(ups[0] - shrink, 0) ** 2 / curvature)[self.beta > self.lower])[::-1]
+            see(self.smo, (gains[0] - gains[1:2]) / gains[0])
+        return violation, best

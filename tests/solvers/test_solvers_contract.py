@@ -134,9 +134,9 @@ def test_a_core_is_one_of_two():
 
 
 def test_the_reference_is_where_its_twin_is_but_for_an_underscore():
-    compiled, reference = "kernbench.solvers.kernel.smo.smo:SMO", "kernbench.reference.kernel.smo.smo:SMO"
-    assert registry.get("smo", "kernel-svm").compiled == compiled
-    assert registry.get("smo", "kernel-svm").reference == reference_of(compiled) == reference
+    compiled, reference = "kernbench.solvers.kernel.conjugate._scs:SCS", "kernbench.reference.kernel.conjugate.scs:SCS"
+    assert registry.get("scs", "kernel-svm").compiled == compiled
+    assert registry.get("scs", "kernel-svm").reference == reference_of(compiled) == reference
     assert reference_of("kernbench.kernels.rows:KernelRows") == "kernbench.reference.kernels.rows:KernelRows"
 
 

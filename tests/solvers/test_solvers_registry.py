@@ -131,27 +131,27 @@ def test_a_solver_of_two_precisions_takes_both_kinds_of_rows(entry, loss, classi
 def plug_in(monkeypatch):
     """An entry that is not in the registry, which forgets what a test adds."""
     monkeypatch.setattr(registry, "SOLVERS", list(SOLVERS))
-    return replace(registry.get("smo", "kernel-svm"), name="smo-again")
+    return replace(registry.get("scs", "kernel-svm"), name="scs-again")
 
 
 def test_a_plug_in_is_offered_once_it_is_added(plug_in):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    with pytest.raises(ValueError, match="unknown solver 'smo-again'"):
-        KernelSVC(solver="smo-again").fit(X, y)
+    with pytest.raises(ValueError, match="unknown solver 'scs-again'"):
+        KernelSVC(solver="scs-again").fit(X, y)
     registry.add(plug_in)
-    assert registry.get("smo-again") is plug_in and "smo-again" in registry.names("kernel-svm")
-    assert KernelSVC(solver="smo-again").fit(X, y).score(X, y) == 1.0
+    assert registry.get("scs-again") is plug_in and "scs-again" in registry.names("kernel-svm")
+    assert KernelSVC(solver="scs-again").fit(X, y).score(X, y) == 1.0
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"name": "smo"}, "there is a solver 'smo' of kernel-svm already"),
+        ({"name": "scs"}, "there is a solver 'scs' of kernel-svm already"),
         ({"problem": "kernel-svn"}, "unknown kind of problem 'kernel-svn'; did you mean 'kernel-svm'"),
         ({"reference": ""}, "has no reference twin"),
         ({"compiled": "json:JSONDecoder", "reference": None}, "has no compiled twin"),
         ({"compiled": "kernbench.no_such_module:SMO"}, "has no compiled twin"),
-        ({"reference": "kernbench.reference.kernel.smo.smo:SMOO"}, "has no reference twin"),
+        ({"reference": "kernbench.reference.kernel.conjugate.scs:SCSS"}, "has no reference twin"),
     ],
 )
 def test_a_plug_in_that_is_not_complete_is_refused(plug_in, change, message):
@@ -166,7 +166,7 @@ def test_a_method_that_is_not_complete_is_refused(name):
     with pytest.raises(ValueError, match="solver 'mine' has no method"):
         registry.add(method)
     with pytest.raises(ValueError, match="needs a class"):
-        replace(method, compiled="kernbench.solvers.kernel.smo.smo:SMO")
+        replace(method, compiled="kernbench.solvers.kernel.conjugate._scs:SCS")
 
 
 def test_what_is_no_entry_is_refused():
@@ -177,7 +177,7 @@ def test_what_is_no_entry_is_refused():
 def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeypatch):
     monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("squared_hinge", "log_loss")))
     with pytest.raises(ValueError, match="unknown loss of roc-svm 'hinge'"):
-        registry.add(replace(plug_in, problem="roc-svm", compiled="kernbench.solvers.kernel.smo.smo:SMO"))
+        registry.add(replace(plug_in, problem="roc-svm", compiled="kernbench.solvers.kernel.conjugate._scs:SCS"))
 
 
 def test_a_name_is_taken_within_its_kind_only(plug_in):

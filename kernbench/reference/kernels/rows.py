@@ -77,8 +77,12 @@ class KernelRows:
 
     Attributes
     ----------
-    n_rows : int
+    n_rows, capacity : int
+        Rows and columns now, fewer while restricted.
     dtype : dtype
+    single : bool
+        Whether it is float32.
+    can_restrict : bool
     n_evaluations : int
         Kernel values returned so far by `row`, `batch` and `block`.
     n_cached : int
@@ -95,17 +99,25 @@ class KernelRows:
     def __init__(self, X, kernel, *, cache_bytes=0, dtype=np.float64):
         self._X, self._kernel = _as_float64(X), kernel
         self.dtype = np.dtype(dtype)
-        self.n_rows = self._X.shape[0]
+        self.single, self.can_restrict = self.dtype == np.float32, not isinstance(kernel, Precomputed)
         self.n_evaluations = 0
+        self.release()
         if isinstance(kernel, Precomputed) and self._X.shape[0] != self._X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be square, got shape {self._X.shape}")
 
+    def restrict(self, keep):
+        """Restrict to a subset of the rows and columns, renumbered in the order of `keep`."""
+        self._active = self._active[keep]
+        self.n_rows = self.capacity = len(keep)
+
     def release(self):
-        """Return to all rows; none is ever left out here."""
+        """Return to all rows."""
+        self._active = np.arange(self._X.shape[0])
+        self.n_rows = self.capacity = len(self._active)
 
     def diagonal(self):
         """Return k(x_i, x_i) for all i, float64, shape (n,). Not counted."""
-        return np.array(self._kernel.diagonal(self._X), dtype=np.float64)
+        return np.array(self._kernel.diagonal(self._X), dtype=np.float64)[self._active]
 
     def row(self, i):
         """Return k(x_i, x_j) for all j, shape (n,)."""
@@ -114,20 +126,27 @@ class KernelRows:
     def batch(self, indices):
         """Return the rows of `indices` as an array of shape (len(indices), n)."""
         self.n_evaluations += len(indices) * self.n_rows
-        return self._values(np.asarray(indices, dtype=np.intp)).astype(self.dtype, copy=False)
+        columns = None if self.n_rows == self._X.shape[0] else self._active
+        return self._values(self._active[np.asarray(indices, dtype=np.intp)], columns).astype(self.dtype, copy=False)
 
     def block(self, I, J):
         """Return k(x_i, x_j) for i in I and j in J, shape (len(I), len(J))."""
         self.n_evaluations += len(I) * len(J)
-        I, J = np.asarray(I, dtype=np.intp), np.asarray(J, dtype=np.intp)
+        I, J = (self._active[np.asarray(indices, dtype=np.intp)] for indices in (I, J))
         return self._values(I, J).astype(self.dtype, copy=False)
 
     def matvec(self, a):
         """Return K @ a, float64, shape (n,). Not counted, since it is for certificates, not for steps."""
         a = np.asarray(a, dtype=np.float64)
         support = np.flatnonzero(a)
-        chunks = np.split(np.arange(self.n_rows), range(MATVEC_ROWS, self.n_rows, MATVEC_ROWS))
-        return np.concatenate([self._values(chunk, support) @ a[support] for chunk in chunks])
+        return self.product(self._active, self._active[support], a[support], count=False)
+
+    def product(self, rows, columns, a, *, count=True):
+        """Return k(X[rows], X[columns]) @ a in float64; indices are those of all rows, also while restricted."""
+        if count:
+            self.n_evaluations += len(rows) * len(columns)
+        chunks = np.split(np.asarray(rows, dtype=np.intp), range(MATVEC_ROWS, len(rows), MATVEC_ROWS))
+        return np.concatenate([self._values(chunk, columns) @ a for chunk in chunks])
 
     def _values(self, rows, columns=None):
         if isinstance(self._kernel, Precomputed):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lockstep import Tally, TieWatchingSMO, Tolerance, case_name, cases, follow
+from lockstep import Tally, Tolerance, case_name, cases, follow, watch_ties
 
 from kernbench.solvers import registry
 
@@ -73,7 +73,8 @@ def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, 
     )
     rounding = end_of_conjugate_directions if entry.name in CONJUGATE else None
     if entry.name == "smo":
-        reference.__class__, rounding = TieWatchingSMO, ties_of_smo
+        watch_ties(reference)
+        rounding = ties_of_smo
     tolerance = Tolerance(coef=1e-9, smallest=1e-6 * C, objective=1e-9, gap=1e-6, gap_floor=1e-9, keys=False)
     follow(compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label)
 
@@ -115,7 +116,7 @@ def test_twin_shrinks_alike(options, classification, build):
         problem = classification(240, seed, weighted=seed > 1)
         follow_core = build(entry, "reference", problem, C=10.0, fit_intercept=fit_intercept, **options)
         follow_core.advance(350)
-        cores += follow_core.core is not None
+        cores += follow_core.rounds.inner.core is not None
         compare((entry, options), problem, build, tally, C=10.0, fit_intercept=fit_intercept, rounds=6, length=70,
                 label=f"{seed=} {fit_intercept=}")  # fmt: skip
     tally.require(SHARE["smo"])

@@ -11,7 +11,7 @@ from kernbench.kernels import Callable, Gaussian, Linear, Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.smo import SMO
 
 
 def double_rows(X, kernel):
@@ -294,7 +294,7 @@ def test_what_shrinking_leaves_of_two_sets_is_one(overlapping):
     sizes = set()
     while not solver.converged:
         solver.advance(1)
-        sizes.add(len(solver.members))
+        sizes.add(len(solver.rounds.members))
     assert 300 < max(sizes) <= 600
 
 

@@ -1,5 +1,7 @@
 """SMO at a C so large that the boxes are practically unbounded: hard margins, and the meaning of `converged`."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -8,11 +10,9 @@ from kernbench import KernelSVC
 from kernbench.kernels import Gaussian, Linear
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
-from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
-from kernbench.solvers.kernel.smo._smo import SMO
-from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO
+from kernbench.solvers.kernel.smo.smo import SMO
 
 SIGMA = 1.2
 MOST_GAP = 0.1  # share of the objective, where a run is called converged
@@ -22,9 +22,9 @@ TWINS = {
     "classic": (lambda X: KernelRows(X, Gaussian(SIGMA), dtype=np.float64), SMO, {}),
     "sets": (lambda X: KernelRows(X, Gaussian(SIGMA), dtype=np.float64), SMO, SETS),
     "float32": (lambda X: KernelRows(X, Gaussian(SIGMA), dtype=np.float32), SMO, {}),
-    "refined": (lambda X: TwoPrecisionRows(X, Gaussian(SIGMA)), RefinedSMO, SETS),
-    "reference": (lambda X: ReferenceRows(X, Gaussian(SIGMA)), ReferenceSMO, {}),
-    "reference-sets": (lambda X: ReferenceRows(X, Gaussian(SIGMA)), ReferenceSMO, SETS),
+    "refined": (lambda X: TwoPrecisionRows(X, Gaussian(SIGMA)), SMO, SETS),
+    "reference": (lambda X: ReferenceRows(X, Gaussian(SIGMA)), partial(SMO, core="reference"), {}),
+    "reference-sets": (lambda X: ReferenceRows(X, Gaussian(SIGMA)), partial(SMO, core="reference"), SETS),
 }
 by_twin = pytest.mark.parametrize("twin", TWINS)
 

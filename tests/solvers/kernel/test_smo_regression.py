@@ -9,7 +9,6 @@ from kernbench.kernels import Gaussian, Linear
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.losses.regression import QUADRATIC_LOSSES, RESIDUAL_LOSSES, regression_loss
-from kernbench.reference.kernel.smo.smo import SMO as ReferenceSMO
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -31,9 +30,9 @@ def draw(seed, n=None, d=3, noise=0.3):
 
 
 def make(X, y, loss=EPSILON, *, twin="compiled", C=1.0, gamma=0.5, tol=1e-8, dtype=np.float64, **options):
-    rows, solver = (KernelRows, SMO) if twin == "compiled" else (ReferenceRows, ReferenceSMO)
+    rows = KernelRows if twin == "compiled" else ReferenceRows
     data = rows(X, Gaussian(np.sqrt(0.5 / gamma)), dtype=dtype, cache_bytes=10**8)
-    return solver(data, y, alpha=1.0 / (C * len(y)), loss=loss, tol=tol, **options)
+    return SMO(data, y, alpha=1.0 / (C * len(y)), loss=loss, tol=tol, core=twin, **options)
 
 
 def solve(*args, **options):

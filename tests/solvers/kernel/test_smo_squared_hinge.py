@@ -9,7 +9,7 @@ from kernbench.kernels import Gaussian, Linear
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo._smo import SMO
+from kernbench.solvers.kernel.smo.smo import SMO
 
 
 def double_rows(X, kernel):

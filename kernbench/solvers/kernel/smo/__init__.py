@@ -2,13 +2,12 @@
 
 ::
 
-    SMO (smo), the class that the registry names
-      |-- rows of two precisions: RefinedSMO (refined_smo)    _smo on float32 rows, then on float64 rows from there
-      '-- rows of one: _smo.SMO.advance, in rounds on a State (dual_state: coefficients, gradient, violations)
+    SMO (smo), the method: rows of one precision, or float32 rows and then float64 rows from there
+      '-- Rounds (rounds), on a State (dual_state: coefficients, gradient, violations)
             |-- ActiveSet (active_set)             coordinates that are left out, and their gradient afterwards
             |-- state.choose                       which coordinates violate the conditions most
-            |-- WorkingSet.solve (_working_set)    pair or single steps inside the set, in cache
-            |-- KernelRows                         rows of the members that moved: the gradient of all coordinates
+            |-- core.solve (_smo, _working_set)    pair or single steps inside the set, in cache
+            |-- core.subtract_rows (_smo)          rows of the members that moved: the gradient of all coordinates
             |-- Stagnation (stagnation)            without progress: gradient computed afresh, smaller sets, stalled
             '-- is_certified (certificate)         may the run stop: the gap beside the violation
 

@@ -21,7 +21,8 @@ cdef class WorkingSet:
     cdef object arrays, matrix, row_addresses
     cdef char *block                         # kernel values between the members, or of the last row only
     cdef void **kernel                       # one row of `padded` kernel values per coordinate; NULL: not yet computed
-    cdef double[::1] e, up, low, diagonal, beta, lower, upper, ridge, least_change
+    cdef readonly double[::1] e, beta
+    cdef double[::1] up, low, diagonal, lower, upper, ridge, least_change
     cdef double[::1] up2, low2               # as `up` and `low`, of the family of negative coordinates
     # rows on demand
     cdef KernelRows rows                     # where they come from

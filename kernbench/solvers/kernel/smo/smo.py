@@ -1,19 +1,46 @@
-"""SMO on kernel rows of one precision or of two: the class that the registry names."""
+"""Sequential minimal optimisation on kernel rows: the dual of the kernel SVM, a working set at a time.
+
+The dual problem is that of `dual_state`. A run consists of `rounds`: choose a working set, solve it by steps on pairs
+of coordinates (Platt 1998; by second-order information, Fan, Chen, Lin, JMLR 2005), update the gradient of all.
+
+A run in float64 costs little more than one in float32 if its first digits are found on float32 rows:
+
+    float32 rows --until the violation is 1e-3--> gradient of all, recomputed in float64 --float64 rows--> tol
+
+Most of the time of SMO goes into rows, and float32 rows cost half. Their rounding errors accumulate in the gradient,
+which SMO only updates; so at the end of the float32 phase the gradient is computed from the coefficients in float64
+(mixed-precision refinement: the solution in low precision, the residual in high precision; Higham, Accuracy and
+Stability of Numerical Algorithms, 2002, section 12). At the default tolerance the run usually ends there; otherwise a
+few rounds on float64 rows follow. They start from a good point, so the result is as accurate as that of a float64 run,
+and `converged` means the same.
+
+The float32 phase also ends when its steps make no more progress.
+"""
+
+from dataclasses import replace
+
+import numpy as np
 
 from kernbench.kernels.two_precisions import TwoPrecisionRows
-from kernbench.solvers.kernel.smo import _smo
-from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO
+from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
+from kernbench.problems.nu_problem import NuLoss, kernel_problem
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo.certificate import is_certified, is_zero
+from kernbench.solvers.kernel.smo.dual_state import State
+from kernbench.solvers.kernel.smo.rounds import CLASSIC_ROWS, LARGE_ROWS, LARGE_SET_SIZE, WORKING_SET_SIZE, Rounds
+from kernbench.solvers.method import Method
+from kernbench.validation.numbers import check_number
+
+ROUGH = 1e-3  # violation down to which float32 rows are used
 
 
-class SMO(_smo.SMO):
+class SMO(Method):
     """Kernel SVM by sequential minimal optimisation.
-
-    Given `TwoPrecisionRows` it returns a `RefinedSMO`, which starts on float32 rows and ends in float64; on other rows
-    it is the compiled solver.
 
     Parameters
     ----------
     rows : KernelRows or TwoPrecisionRows
+        With rows of two precisions it starts on float32 rows and ends in float64.
     y : array-like of shape (n,)
         -1 and +1; targets for a loss of residuals.
     alpha : float
@@ -28,34 +55,183 @@ class SMO(_smo.SMO):
     random_state : ignored
         The method has no randomness.
     initial : Solution, optional
-        Start from these coefficients, clipped to the box. ``initial.state["products"]``, if given, must be K times
-        them.
+        Start from these coefficients, clipped to the box; with rows of two precisions directly on those of float64 if
+        they are good enough. ``initial.state["products"]``, if given, must be K times them.
     working_set_size : int, optional
         1024 by default, from 20,000 rows on 1536.
     shrinking : bool, default=True
+        Leave out coordinates that will probably stay at their bound.
     classic_rows : int, default=4000
         Problems of at most this many rows are solved as one working set.
+    core : {"compiled", "reference"}, default="compiled"
+
+    Attributes
+    ----------
+    rough : bool
+        Whether a first approximation is enough: the run stops at `tol` uncertified, and keeps the size of the sets.
+    rounds : Rounds
+        The iteration, on rows of the present precision.
+
+    References
+    ----------
+    Platt 1998; Joachims 1999; Fan, Chen, Lin, JMLR 6 (2005).
     """
 
-    def __new__(
-        cls,
-        rows,
-        y,
-        *,
-        alpha,
-        weights=None,
-        fit_intercept=True,
-        loss="hinge",
-        tol=1e-3,
-        random_state=None,
-        initial=None,
-        working_set_size=None,
-        shrinking=True,
-        classic_rows=_smo.CLASSIC_ROWS,
-    ):
-        if not isinstance(rows, TwoPrecisionRows):
-            return super().__new__(cls)  # Python calls _smo.SMO.__init__ with the same arguments next
-        return RefinedSMO(
-            rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss, tol=tol, initial=initial,
-            working_set_size=working_set_size, shrinking=shrinking, classic_rows=classic_rows,
-        )  # fmt: skip
+    losses = QUADRATIC_LOSSES
+    first_check = None
+    rough = False
+
+    def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,
+                 initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS,
+                 core="compiled"):  # fmt: skip
+        super().__init__(core)
+        if working_set_size is None:
+            working_set_size = LARGE_SET_SIZE if len(y) >= LARGE_ROWS else WORKING_SET_SIZE
+        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        check_number("classic_rows", classic_rows, at_least=0, whole=True)
+        check_number("tol", tol, above=0)
+        if not isinstance(loss, NuLoss):
+            example_loss(loss, self.losses)
+        problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
+        self.rows, self.tol, self.problem, self._unit = rows, tol, problem, problem.unit()
+        self._options = {"working_set_size": working_set_size, "shrinking": shrinking, "classic_rows": classic_rows}
+        self._is_final, self._known_at = True, None  # whether rows are of the final precision; see `_known`
+        if isinstance(rows, TwoPrecisionRows):
+            self._begin_rough(initial)
+        else:
+            self.rounds = Rounds(problem, rows, self.core, initial=initial, **self._options)
+
+    @property
+    def n_iter(self):
+        return self.rounds.n_iter
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.rows.n_evaluations
+
+    @property
+    def violation(self):
+        """The largest violation over all coordinates; in float64 once it was computed so."""
+        return self.rounds.violation if self._is_final else self._violation
+
+    def advance(self, n_iter):
+        """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
+        done = 0
+        while done < n_iter and not self.converged:
+            self.rounds.tol = self.tol if self._is_final else max(self.tol, ROUGH)
+            self.rounds.rough = self.rough or not self._is_final
+            steps = self.rounds.advance(n_iter - done)
+            done += steps
+            if self._is_final:
+                self.converged = self.rounds.converged
+                if steps == 0:
+                    break
+            elif self.rounds.converged or steps == 0:
+                self._refine()
+        return done
+
+    # --- two precisions ----------------------------------------------------------------------------------------------
+
+    def _begin_rough(self, initial):
+        """Begin on float32 rows, or on float64 rows if `initial` is a good start."""
+        problem = self.problem
+        # The last point whose gradient was computed in float64; at first beta = 0.
+        self._known = State.of(problem, self.rows.diagonal())
+        self._violation, start = np.inf, Solution(self._known.beta)
+        if initial is not None:
+            start = self._feasible(initial)
+            if "products" in initial.state:
+                known = self._known
+                e = known.linear - initial.state["products"] - known.ridge * initial.coef
+                self._known = replace(known, beta=np.asarray(initial.coef, dtype=np.float64), e=e)
+            self._known = self._state_at(start.coef, count=True)
+            self._violation = self._known.violation(problem.fit_intercept)
+        self._begin(np.float64 if self._violation <= max(self.tol, ROUGH) * self._unit else np.float32, start)
+
+    def _feasible(self, solution):
+        """Return its coefficients as SMO requires them: inside the box, and with sum zero if there is an intercept."""
+        return Solution(self.problem.feasible(solution.coef), n_iter=solution.n_iter)
+
+    def _begin(self, dtype, start):
+        """Continue from `start`, where the gradient is known, on rows of this precision."""
+        start = replace(start, state={"products": self._known.scores()})
+        self.rounds = Rounds(self.problem, self.rows.of(dtype), self.core, initial=start, **self._options)
+        self._is_final = dtype is np.float64
+
+    def _refine(self):
+        """End the float32 phase: compute the gradient in float64, and continue on float64 rows if necessary."""
+        start = self._feasible(self.rounds.solution())
+        self._known, self._known_at = self._state_at(start.coef, count=True), self.n_iter
+        self._violation = self._known.violation(self.problem.fit_intercept)
+        known, problem = self._known, self.problem
+        intercept = known.intercept() if problem.fit_intercept else 0.0
+        ends = is_certified(problem, known, intercept, self.tol) or is_zero(
+            problem, known, intercept, self._violation, self.tol * self._unit
+        )
+        self.converged = self._violation <= self.tol * self._unit and ends
+        if not self.converged:
+            self._begin(np.float64, start)
+
+    def _state_at(self, beta, count):
+        """The state at `beta`, its gradient e = y - (K + R) beta in float64.
+
+        Computed from the last known one and the coefficients that changed since, or from zero if that is less work.
+        """
+        known = self._known
+        changed, used = np.flatnonzero(beta != known.beta), np.flatnonzero(beta)
+        if len(used) < len(changed):
+            e = known.linear - known.ridge * beta - self.rows.product(used, beta[used], count=count)
+        else:
+            change = beta - known.beta
+            e = known.e - known.ridge * change - self.rows.product(changed, change[changed], count=count)
+        return replace(known, beta=beta, e=e)
+
+    def _is_known(self):
+        return not self._is_final and self._known_at == self.n_iter
+
+    def _look(self):
+        """In the float32 phase, compute the gradient in float64."""
+        if not self._is_final and self._known_at != self.n_iter:
+            self._known = self._state_at(self.rounds.solution().coef, count=False)
+            self._known_at = self.n_iter
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def check(self, tol):
+        """Return whether the rule, which `advance` tests, holds (also while further digits are computed)."""
+        if self._is_final:
+            self.converged = self.rounds.check(tol)
+        return self.converged
+
+    def solution(self):
+        """The current coefficients and intercept; the state holds K times the coefficients, if known in `rows.dtype`,
+        and of a problem with a share nu rho or eps."""
+        if self._is_final:
+            return self.rounds.solution()
+        if not self._is_known():
+            found = self.rounds.solution()
+            return replace(found, state={key: found.state[key] for key in ("level",) if key in found.state})
+        known, problem = self._known, self.problem
+        state = {"products": known.scores()}
+        if problem.constraint != "sum":
+            state["level"] = np.array([known.level()])
+        return Solution(known.beta.copy(), known.intercept() if problem.fit_intercept else 0.0, self.n_iter, state)
+
+    def dual_objective(self):
+        """alpha times the dual objective, a lower bound of the optimum that never decreases; known at no cost. In a
+        float32 phase up to rounding."""
+        return self.problem.alpha * (self._known.dual() if self._is_known() else self.rounds.dual)
+
+    def objective(self):
+        """The primal objective; the gradient of coordinates that are left out is computed, and in a float32 phase that
+        of all, in float64."""
+        self._look()
+        if self._is_final:
+            return self.rounds.objective()
+        scores = self._known.scores()
+        return self.problem.objective(scores, float(self._known.beta @ scores), self.solution().intercept)
+
+    def gap(self):
+        """Primal minus dual objective, a certified bound on the distance to the optimum."""
+        self._look()
+        return max(self.objective() - self.dual_objective(), 0.0)

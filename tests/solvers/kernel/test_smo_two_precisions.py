@@ -10,8 +10,7 @@ from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo._smo import SMO
-from kernbench.solvers.kernel.smo.refined_smo import RefinedSMO
+from kernbench.solvers.kernel.smo.smo import SMO
 
 SETS = {"classic_rows": 0, "working_set_size": 64}
 
@@ -49,7 +48,7 @@ def test_it_ends_where_float64_rows_do(overlapping, tol, loss, fit_intercept, we
     weights = np.random.default_rng(0).uniform(0.3, 3.0, len(y)) if weighted else np.ones(len(y))
     problem = {"alpha": alpha, "weights": weights, "loss": loss, "fit_intercept": fit_intercept}
     options = {**problem, "tol": tol, **SETS}
-    solver = RefinedSMO(TwoPrecisionRows(storage(X), kernel), y, **options)
+    solver = SMO(TwoPrecisionRows(storage(X), kernel), y, **options)
     result = driver.run(solver, tol=tol)
     plain = driver.run(SMO(KernelRows(storage(X), kernel, dtype=np.float64), y, **options), tol=tol)
     beta = result.solution.coef
@@ -73,7 +72,7 @@ def test_where_float32_does_not_get_far(overlapping, sigma, C, tol):
     X = np.vstack([X, X + 1e-5])
     y = np.concatenate([y, y])
     alpha = 1 / (C * len(y))
-    solver = RefinedSMO(TwoPrecisionRows(X, Gaussian(sigma)), y, alpha=alpha, tol=tol, **SETS)
+    solver = SMO(TwoPrecisionRows(X, Gaussian(sigma)), y, alpha=alpha, tol=tol, **SETS)
     result = driver.run(solver, tol=tol, max_iter=1_000_000)
     plain = SMO(KernelRows(X, Gaussian(sigma), dtype=np.float64), y, alpha=alpha, tol=tol, **SETS)
     assert result.status == driver.run(plain, tol=tol, max_iter=1_000_000).status == "converged"
@@ -94,7 +93,7 @@ def test_float32_rows_that_lead_nowhere_are_given_up(overlapping, monkeypatch):
 
     kernel, plain_rows = Gaussian(2.0), TwoPrecisionRows.of
     monkeypatch.setattr(TwoPrecisionRows, "of", rows_of)
-    solver = RefinedSMO(TwoPrecisionRows(X, kernel), y, alpha=1e-4, shrinking=False, **SETS)
+    solver = SMO(TwoPrecisionRows(X, kernel), y, alpha=1e-4, shrinking=False, **SETS)
     result = driver.run(solver, tol=1e-3)
     expected = driver.run(SMO(KernelRows(X, kernel, dtype=np.float64), y, alpha=1e-4, **SETS), tol=1e-3)
     assert result.converged and abs(result.objective - expected.objective) <= max(result.gap, expected.gap)
@@ -104,7 +103,7 @@ def test_every_value_counts(overlapping):
     X, y = overlapping
     rows = TwoPrecisionRows(X, Gaussian(1.5))
     narrow = rows.of(np.float32)
-    result = driver.run(RefinedSMO(rows, y, alpha=1e-3, tol=1e-2, **SETS), tol=1e-2)
+    result = driver.run(SMO(rows, y, alpha=1e-3, tol=1e-2, **SETS), tol=1e-2)
     assert rows.of(np.float32) is narrow, "this problem should not need float64 rows"
     n_used = np.count_nonzero(result.solution.coef)
     assert result.n_kernel_evaluations == narrow.n_evaluations + len(y) * n_used
@@ -116,19 +115,19 @@ def test_every_value_counts(overlapping):
 def test_it_goes_on_from_a_solution(overlapping):
     X, y = overlapping
     build = {"alpha": 1e-3, "tol": 1e-5, **SETS}
-    cold = driver.run(RefinedSMO(TwoPrecisionRows(X, Gaussian(1.5)), y, **build))
+    cold = driver.run(SMO(TwoPrecisionRows(X, Gaussian(1.5)), y, **build))
     rows = TwoPrecisionRows(X, Gaussian(1.5))
-    warm = driver.run(RefinedSMO(rows, y, initial=cold.solution, **build))
+    warm = driver.run(SMO(rows, y, initial=cold.solution, **build))
     assert warm.converged and warm.n_iter == 0
     assert rows.n_evaluations == 0  # the solution knows K times its coefficients
     np.testing.assert_array_equal(warm.solution.coef, cold.solution.coef)
-    bare = driver.run(RefinedSMO(rows, y, initial=Solution(cold.solution.coef), **build))
+    bare = driver.run(SMO(rows, y, initial=Solution(cold.solution.coef), **build))
     assert bare.converged and bare.n_iter == 0
     assert rows.n_evaluations == len(y) * np.count_nonzero(cold.solution.coef)
     assert bare.objective == pytest.approx(warm.objective, rel=1e-9)
     larger = {**build, "alpha": 5e-4}
-    path = driver.run(RefinedSMO(rows, y, initial=Solution(cold.solution.coef), **larger))
-    cold = driver.run(RefinedSMO(rows, y, **larger))
+    path = driver.run(SMO(rows, y, initial=Solution(cold.solution.coef), **larger))
+    cold = driver.run(SMO(rows, y, **larger))
     assert path.converged and path.objective == pytest.approx(cold.objective, rel=1e-6)
 
 
@@ -136,7 +135,7 @@ def test_the_split_of_the_steps_does_not_matter(overlapping):
     X, y = overlapping
     ends = []
     for step in (1, 700, 10**9):
-        solver = RefinedSMO(TwoPrecisionRows(X, Gaussian(1.5)), y, alpha=1e-4, tol=1e-6, **SETS)
+        solver = SMO(TwoPrecisionRows(X, Gaussian(1.5)), y, alpha=1e-4, tol=1e-6, **SETS)
         while solver.advance(step):
             pass
         assert solver.converged
@@ -150,7 +149,7 @@ def test_the_split_of_the_steps_does_not_matter(overlapping):
 def test_stopped_early_it_tells_an_exact_gap(overlapping, max_iter):
     X, y = overlapping
     K, alpha = Gaussian(1.5)(X), 1e-6
-    solver = RefinedSMO(TwoPrecisionRows(X, Gaussian(1.5)), y, alpha=alpha, **SETS)
+    solver = SMO(TwoPrecisionRows(X, Gaussian(1.5)), y, alpha=alpha, **SETS)
     counted = []
     result = driver.run(solver, max_iter=max_iter, tol=1e-3, callback=lambda s: counted.append(s.n_kernel_evaluations))
     assert result.status == "max_iter" and result.n_kernel_evaluations == counted[-1]
