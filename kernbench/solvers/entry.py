@@ -30,10 +30,10 @@ class SolverEntry:
     complexity : str
         Cost in words; n examples, d features.
     stopping : str
-        What ``tol`` is compared with.
-    default_epochs : float
+        What ``tol`` is compared with; by default the certified duality gap.
+    default_epochs : float, default=0
         Number of passes of n iterations after which a run with ``max_iter=-1`` ends with a warning.
-    default_iterations : int
+    default_iterations : int, default=0
         Smallest number of iterations that ``max_iter=-1`` stands for.
     default_work : int, optional
         For a solver whose iteration is a step on one row, the stored values that `default_iterations` steps may touch.
@@ -55,8 +55,8 @@ class SolverEntry:
     problem: str
     paper: str
     complexity: str
-    stopping: str
-    default_epochs: float
+    stopping: str = "certified duality gap / objective"
+    default_epochs: float = 0
     default_iterations: int = 0
     default_work: int | None = None
     draws: bool = True

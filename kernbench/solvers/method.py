@@ -79,6 +79,15 @@ class Method:
         """Return a certified bound on objective() minus the optimum, None if the method has none."""
         return None
 
+    def check(self, tol: float) -> bool:
+        """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
+
+        This may take products with the kernel matrix, or a pass over the data. Without a gap it is always False.
+        """
+        gap = self.gap()
+        self.converged = gap is not None and bool(gap <= tol * self.objective())
+        return self.converged
+
     def known_gap(self) -> float | None:
         """Return such a bound from values already computed, for runs that have used up their time."""
         return self.gap()

@@ -33,7 +33,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.sdca:SDCA",
         paper="Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 2013",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
-        stopping="certified duality gap / objective",
         default_epochs=200,
     ),
     SolverEntry(
@@ -42,7 +41,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
-        stopping="certified duality gap / objective",
         default_epochs=20,
     ),
     SolverEntry(
@@ -51,7 +49,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.norm_ball_sgd:NormBallSGD",
         paper="Zinkevich, ICML 2003; Zhang, ICML 2004; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per violating step; O(1/eps^2) steps",
-        stopping="certified duality gap / objective",
         default_epochs=20,
     ),
     SolverEntry(
@@ -69,7 +66,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.sbp.sbp:SBP",
         paper="Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations and O(n) work per step; O(1/eps^2) steps",
-        stopping="certified duality gap / objective",
         default_epochs=10,
     ),
     SolverEntry(
@@ -78,7 +74,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
-        stopping="certified duality gap / objective",
         default_epochs=20,
     ),
     SolverEntry(
@@ -89,7 +84,6 @@ SOLVERS = [
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n, and none once it is full for "
         "n <= 10 s; memory for 3 s^2 values of 8 bytes",
         stopping="certified gap / objective; for more rows than the sample holds, that of the sample",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -99,7 +93,6 @@ SOLVERS = [
         paper="Wolfe, A method of conjugate subgradients, Math. Prog. Study 3, 1975",
         complexity="one kernel row per example that ever crosses the margin; O(n) work per crossing",
         stopping="length of the direction, or certified gap / objective",
-        default_epochs=0,
         default_iterations=2000,
     ),
     SolverEntry(
@@ -108,8 +101,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.closed_form:ClosedForm",
         paper="the Parzen classifier, to which strong regularisation leads; Zhang and Sen take alpha = 1",
         complexity="n^2 evaluations, once; exact where no margin exceeds 1",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=2,
     ),
     SolverEntry(
@@ -118,7 +109,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.sdca:SDCA",
         paper="Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; Yu, Huang, Lin, Mach. Learn. 2011",
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
-        stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=10_000_000,
         default_work=10**9,
@@ -129,7 +119,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
-        stopping="certified duality gap / objective",
         default_epochs=100,
     ),
     SolverEntry(
@@ -138,8 +127,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.simba:SIMBA",
         paper="Hazan, Koren, Srebro, NIPS 2011",
         complexity="one row, one column and O(n + d) work per step; O(log n / eps^2) steps",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=200_000,
     ),
     SolverEntry(
@@ -148,7 +135,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.sbmd:SBMD",
         paper="Dang and Lan, SIAM J. Optim. 2015",
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
-        stopping="certified duality gap / objective",
         default_epochs=200,
     ),
     SolverEntry(
@@ -157,8 +143,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.rbcd:RBCD",
         paper="Nesterov, SIAM J. Optim. 2012",
         complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=1_000_000,
     ),
     SolverEntry(
@@ -167,8 +151,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.newton:Newton",
         paper="Keerthi and DeCoste, JMLR 2005; Chapelle, Neural Computation 2007; smoothing as in Nesterov, 2005",
         complexity="n d^2 / 2 for the Hessian and two passes over the data per step; some tens of steps",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -178,7 +160,6 @@ SOLVERS = [
         paper="Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data per cut; a handful of cuts",
         stopping="certified gap / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -188,7 +169,6 @@ SOLVERS = [
         paper="Joachims, KDD 2006; Franc and Sonnenburg, JMLR 2009; Teo et al., JMLR 2010",
         complexity="two passes over the data and a sort per cut; a handful of cuts",
         stopping="certified gap / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -198,7 +178,6 @@ SOLVERS = [
         paper="Chapelle and Keerthi 2010; Lee and Lin 2014; with kernels Kuo, Lee and Lin, SDM 2014",
         complexity="two passes over the data per conjugate gradient step, a sort per Newton step; squared hinge only",
         stopping="certified gap / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -208,7 +187,6 @@ SOLVERS = [
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -218,7 +196,6 @@ SOLVERS = [
         paper="Bae and Shin, Scaling Up ROC-Optimizing Support Vector Machines; Kingma and Ba, ICLR 2015",
         complexity="two passes over the data per step, and a sort or a look at the drawn pairs",
         stopping="improvement of the best objective over 20 iterations",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -228,7 +205,6 @@ SOLVERS = [
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -238,7 +214,6 @@ SOLVERS = [
         paper="Narasimhan and Agarwal, KDD 2013; Neural Computation 2017",
         complexity="two passes over the data and a sort per cut",
         stopping="certified gap / objective; with plain=True, eps with the risk above the model",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -248,7 +223,6 @@ SOLVERS = [
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithms 1 and 2",
         complexity="two products with the rows of a batch, twice, per step, whatever n",
         stopping="change of the objective over the last outer iteration / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -258,7 +232,6 @@ SOLVERS = [
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 4",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -268,7 +241,6 @@ SOLVERS = [
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 4; Wen, Chen, Pong 2018",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -278,7 +250,6 @@ SOLVERS = [
         paper="Kar, Narasimhan, Jain, NeurIPS 2014",
         complexity="two products with the rows of a batch per step, whatever n",
         stopping="change of the objective while the steps doubled / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -288,7 +259,6 @@ SOLVERS = [
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020, by L-BFGS (Nocedal 1980) and cutting planes (Teo et al., JMLR 2010)",
         complexity="two passes over the data and a sort per step; some tens of steps",
         stopping="decrease and certified gap of the last subproblem / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
     SolverEntry(
@@ -298,7 +268,6 @@ SOLVERS = [
         paper="Yao, Lin, Yang, NeurIPS 2022, Algorithm 3",
         complexity="two products with the rows of a batch, twice, per step, whatever n",
         stopping="change of the objective over the last outer iteration / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -308,7 +277,6 @@ SOLVERS = [
         paper="Hu, Ying, Wang, Lyu, NeurIPS 2020",
         complexity="two products with the rows of a batch per step; two passes over the data per outer iteration",
         stopping="change of the objective over the last outer iteration / objective",
-        default_epochs=0,
         default_iterations=32_500,
     ),
     SolverEntry(
@@ -318,7 +286,6 @@ SOLVERS = [
         paper="Yuan, Yan, Sonka, Yang, ICCV 2021",
         complexity="two products with the rows of a batch per step, whatever n",
         stopping="change of the objective over the last stage / objective",
-        default_epochs=0,
         default_iterations=10_000,
     ),
     SolverEntry(
@@ -328,7 +295,6 @@ SOLVERS = [
         paper="Dai, Xie, He, Liang, Raj, Balcan, Song, NIPS 2014",
         complexity="t m features of each of B rows in step t, m of all n rows from the second pass on; O(1/eps) steps",
         stopping="nothing: it ends with the stream, or by a limit",
-        default_epochs=0,
         default_iterations=100,
     ),
     SolverEntry(
@@ -349,7 +315,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.sdca:SDCA",
         paper="Shalev-Shwartz and Zhang, JMLR 2013; Ho and Lin, JMLR 2012",
         complexity="n evaluations per dual variable that moves; linear convergence for smooth losses",
-        stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=1_000_000,
     ),
@@ -359,7 +324,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per step; O(1/(alpha eps)) steps",
-        stopping="certified duality gap / objective",
         default_epochs=20,
     ),
     SolverEntry(
@@ -368,7 +332,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.norma:NORMA",
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per step, or one per kept term and step; O(1/eps^2) steps",
-        stopping="certified duality gap / objective",
         default_epochs=20,
     ),
     SolverEntry(
@@ -377,8 +340,6 @@ SOLVERS = [
         method="kernbench.solvers.kernel.newton:Newton",
         paper="kernel ridge regression by Cholesky; Chapelle, Neural Computation 2007, for the Huber loss",
         complexity="n^2 evaluations, once, and n^3 / 3 multiplications per step; one step for the squared error",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=1000,
         draws=False,
     ),
@@ -388,7 +349,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.sdca:SDCA",
         paper="Ho and Lin, JMLR 2012; Shalev-Shwartz and Zhang, JMLR 2013",
         complexity="the stored values of a row, twice, per step; O(n + 1/(alpha eps)) steps in the worst case",
-        stopping="certified duality gap / objective",
         default_epochs=1000,
         default_iterations=10_000_000,
         default_work=10**9,
@@ -399,7 +359,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.pegasos:Pegasos",
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
-        stopping="certified duality gap / objective",
         default_epochs=100,
     ),
     SolverEntry(
@@ -408,7 +367,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.sbmd:SBMD",
         paper="Dang and Lan, SIAM J. Optim. 2015",
         complexity="one row and a block of the weights per step; O(b/(alpha eps)) steps with b blocks",
-        stopping="certified duality gap / objective",
         default_epochs=200,
     ),
     SolverEntry(
@@ -417,8 +375,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.rbcd:RBCD",
         paper="Nesterov, SIAM J. Optim. 2012",
         complexity="two products with the columns of a block per step; linear convergence; smooth losses only",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=1_000_000,
     ),
     SolverEntry(
@@ -427,8 +383,6 @@ SOLVERS = [
         method="kernbench.solvers.linear.newton:Newton",
         paper="the normal equations for the squared error; Madsen and Nielsen, SIAM J. Optim. 1993, for the others",
         complexity="n d^2 / 2 for the Hessian and two passes over the data per step; one step for the squared error",
-        stopping="certified duality gap / objective",
-        default_epochs=0,
         default_iterations=1000,
     ),
 ]

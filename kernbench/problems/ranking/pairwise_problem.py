@@ -25,12 +25,12 @@ class PairwiseProblem:
     alpha : float
         Regularisation, > 0.
     weights : array-like of shape (n,), optional
-        The pair (i, j) weighs w_i w_j.
+        The pair (i, j) weighs w_i w_j. All equal by default.
     loss : {"hinge", "squared_hinge", "log_loss"}
     n_pairs : int, optional
-        Draw so many pairs and look at these only; all pairs by default.
-    balanced : bool
-        See `kernbench.pairs.draw_pairs`.
+        Draw this many pairs once and minimise over these; by default over all pairs.
+    balanced : bool, default=False
+        Draw the pairs so that each sample of a class comes up equally often.
     rng : Generator, optional
         Draws the pairs.
     offered : tuple of str, optional

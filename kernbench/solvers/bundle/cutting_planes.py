@@ -71,10 +71,6 @@ class CuttingPlanes(DesignMethod):
     ----------
     n_cuts : int
         Cuts held now.
-    n_passes : int
-        Products with the data, or with the kernel matrix, so far.
-    n_inner_products : int
-        n_samples for each of them.
     """
 
     compiled_core = "kernbench.solvers.bundle._cutting_planes"
@@ -256,11 +252,6 @@ class CuttingPlanes(DesignMethod):
         self.next_coef[:], self.next_scores[:] = self.coef, self.scores
 
     # --- what it found -----------------------------------------------------------------------------------------------
-
-    def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
 
     def objective(self):
         """Return the objective of the best point."""

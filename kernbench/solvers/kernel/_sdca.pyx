@@ -63,19 +63,7 @@ def pair_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, doubl
 
 
 cdef class Work:
-    """Steps on batches, and memory for them.
-
-    Parameters
-    ----------
-    rows : KernelRows
-    problem : MarginProblem
-    scale : float
-        1 / (alpha n).
-    batch : int
-        Visits of a batch.
-    largest : int
-        Different examples among them, at most.
-    """
+    """Steps on batches, and memory for them; parameters are those of the reference."""
 
     cdef KernelRows rows
     cdef int code

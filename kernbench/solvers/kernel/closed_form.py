@@ -23,12 +23,8 @@ class ClosedForm(Method):
 
     Parameters
     ----------
-    rows : KernelRows
-    y : array-like of shape (n,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0; `problems.parzen` says how strong it must be.
-    weights : array-like of shape (n,), optional
+    rows, y, alpha, weights
+        See `MarginProblem`; `problems.kernel.parzen` says how large `alpha` must be.
     fit_intercept : bool, default=False
         True only if both classes have the same total weight: otherwise no alpha makes this the minimiser.
     loss : {"hinge"}, default="hinge"
@@ -42,11 +38,6 @@ class ClosedForm(Method):
     ----------
     smallest_alpha : float
         Smallest alpha at which the condition holds; known after the iteration.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = ("hinge",)
@@ -82,11 +73,6 @@ class ClosedForm(Method):
         self._coef = problem.weights * problem.y / (problem.alpha * problem.n)
         self.n_iter += 1
         return 1
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
-        return self.converged
 
     def solution(self):
         """The coefficients, zero before the iteration, and the best intercept for them."""

@@ -37,12 +37,8 @@ class Newton(Method):
 
     Parameters
     ----------
-    rows : KernelRows
-    y : array-like of shape (n,)
-        Targets.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
+    rows, y, alpha, weights
+        See `MarginProblem`; y are targets.
     fit_intercept : bool, default=False
         False: f has no intercept.
     loss : str or ResidualLoss, default="squared_error"
@@ -107,11 +103,6 @@ class Newton(Method):
                 return change < -rounding
             t *= 0.5
         return False
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
 
     def solution(self):
         """The coefficients as of now."""

@@ -36,12 +36,8 @@ class SDCA(Method):
 
     Parameters
     ----------
-    rows : KernelRows
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
+    rows, y, alpha, weights
+        See `MarginProblem`.
     fit_intercept : bool, default=True
         Move pairs, which keep the constraint an intercept brings; False moves single coordinates.
     loss : str or ResidualLoss, default="hinge"
@@ -138,11 +134,6 @@ class SDCA(Method):
 
     def _f(self):
         return self.responses + self.problem.targets
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
-        return self.converged
 
     def solution(self):
         """The current coefficients, with the best intercept for them."""

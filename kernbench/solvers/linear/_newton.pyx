@@ -41,27 +41,7 @@ def step(Point point):
 cdef class Point:
     """A point with its scores, gradient and certificate, the best one so far, and the factor of a Hessian.
 
-    Parameters
-    ----------
-    risk : EnvelopeRisk
-    free_last : bool
-        Whether the last coefficient has no penalty.
-    widest : float
-        Width of the smoothing at the start.
-    rng : Generator
-        For the rows of the Hessian.
-
-    Attributes
-    ----------
-    coef, best : ndarray of shape (d,)
-    best_value, bound : float
-        Of the objective at `best`; a lower bound on the optimum.
-    mu : float
-        Width of the smoothing.
-    stuck : int
-        Steps without progress.
-    work : float
-        Of conjugate gradients since the Hessian was factorised, in multiplications.
+    The parameters `free_last`, `widest` and `rng` and the attributes are those of the reference.
     """
 
     cdef EnvelopeRisk risk

@@ -45,31 +45,7 @@ def walk(Work work, Py_ssize_t count):
 
 
 cdef class Work:
-    """Dual variables, weights, and what a walk over rows needs and finds.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-    shrinking : bool
-        Whether rows that are held at a bound are moved behind `active`.
-
-    Attributes
-    ----------
-    dual, coef : ndarray
-        a of shape (n,), w of shape (d,).
-    order : ndarray of int64
-        The rows of this epoch.
-    active, position : int
-        How many of them are visited; the next one.
-    upper, lower : float
-        Thresholds of shrinking: the largest and smallest projected gradient of the epoch before.
-    largest, smallest : float
-        Of this epoch.
-    residual : float
-        The sum of w_i (l(m_i) - psi(a_i) + a_i m_i) over its visits.
-    n_products : int
-        Inner products.
-    """
+    """Dual variables, weights, and what a walk over rows needs and finds; parameters and attributes are those of the reference."""
 
     cdef readonly object coef
     cdef object problem, store, order_array

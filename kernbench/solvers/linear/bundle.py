@@ -13,14 +13,8 @@ class Bundle(CuttingPlanes):
 
     Parameters
     ----------
-    design : FeatureDesign
-        Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        Ones by default.
+    design, y, alpha, weights
+        See `PrimalSolver`.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol, max_cuts, initial, core
         See `kernbench.solvers.ranking.bundle.Bundle`.

@@ -59,15 +59,8 @@ class Newton(Method):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
-        Ones by default.
-    loss : str or ResidualLoss, default="squared_hinge"
-        One of `losses`.
+    design, y, alpha, weights, loss, core
+        See `PrimalSolver`; the squared hinge by default.
     free_last : bool, default=False
         Leave the coefficient of the last column, one of ones, without a penalty.
     tol : float, default=1e-3
@@ -78,7 +71,6 @@ class Newton(Method):
         For the rows of the Hessian and of the first fit, where there are too many for all.
     initial : Solution, optional
         Coefficients to start from.
-    core : {"compiled", "reference"}, default="compiled"
 
     References
     ----------
@@ -193,11 +185,6 @@ class Newton(Method):
         return True
 
     # --- what it found -----------------------------------------------------------------------------------------------
-
-    def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
 
     def objective(self):
         """Return the objective of the best point."""

@@ -30,15 +30,9 @@ class Pegasos(PrimalSolver):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
-        Ones by default.
+    design, y, alpha, weights, core
+        See `PrimalSolver`.
     loss : str or ResidualLoss, default="hinge"
-        One of `losses`.
         The steps of all but the hinge are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
         move w away from the optimum. For kinks of residuals l'' is one over the mean size of the targets.
     random_state : None, int, RandomState or Generator
@@ -54,17 +48,11 @@ class Pegasos(PrimalSolver):
         l(0)/lambda for the others.
     average : bool, default=True
         `solution` is the average of the iterates, each with weight t + t0; False gives the last one.
-    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
     n_inner_products : int
         One for each <w, x_i> and for each x_i added; passes for objective and gap are not counted.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = EXAMPLE_LOSSES

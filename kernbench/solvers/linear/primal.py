@@ -16,12 +16,17 @@ class PrimalSolver(Method):
     Parameters
     ----------
     core : {"compiled", "reference"} or module
+        "compiled" is the default of all methods.
     design : FeatureDesign
+        Made by `as_design`.
     y : array-like of shape (n,)
-        -1 and +1; targets for a loss of residuals.
+        Labels, -1 or +1; targets for a loss of residuals.
     alpha : float
-    weights : array-like of shape (n,) or None
-    loss : str or loss
+        Regularisation, > 0.
+    weights : array-like of shape (n,), optional
+        Ones by default.
+    loss : str or ResidualLoss, default="hinge"
+        One of `losses`.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, unless `initial` has one.
     initial : Solution or None

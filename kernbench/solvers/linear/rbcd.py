@@ -30,15 +30,10 @@ class RBCD(PrimalSolver):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
-        Ones by default.
+    design, y, alpha, weights, core
+        See `PrimalSolver`.
     loss : str or ResidualLoss, default="squared_hinge"
-        One of `losses`. The hinge is not differentiable: the squared hinge is its smooth substitute.
+        The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
@@ -47,17 +42,11 @@ class RBCD(PrimalSolver):
     n_blocks : int, optional
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features. By default
         blocks of eight features.
-    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
     n_inner_products : int
         A step counts as 2 n times the share of its block in the features.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = losses_of("margin", "residual", smooth=True)

@@ -32,15 +32,8 @@ class SBMD(PrimalSolver):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
-        Ones by default.
-    loss : str or ResidualLoss, default="hinge"
-        One of `losses`.
+    design, y, alpha, weights, loss, core
+        See `PrimalSolver`.
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
@@ -53,17 +46,11 @@ class SBMD(PrimalSolver):
         the targets in place of that of residuals with kinks.
     average : bool, default=True
         `solution` is the average of the iterates, that after step t with weight t; False gives the last one.
-    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
     n_inner_products : int
         A step counts as one, plus the share of its block in another.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = EXAMPLE_LOSSES

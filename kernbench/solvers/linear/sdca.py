@@ -33,15 +33,8 @@ class SDCA(Method):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1; targets for a loss of residuals.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n,), optional
-        Ones by default.
-    loss : str or ResidualLoss, default="hinge"
-        One of `losses`.
+    design, y, alpha, weights, loss, core
+        See `PrimalSolver`.
     tol : float, default=1e-3
         Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
         gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the
@@ -58,12 +51,6 @@ class SDCA(Method):
     initial : Solution, optional
         Where to start: at the dual variables of a run of this class, which is continued exactly if `alpha` and `loss`
         are the same; or from -l'(m_i) at the margins m_i of ``coef``.
-    core : {"compiled", "reference"}, default="compiled"
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = EXAMPLE_LOSSES
@@ -161,11 +148,6 @@ class SDCA(Method):
     def gap(self):
         """The objective minus the dual one: a bound on the distance to the optimum."""
         return self._certificate()[2]
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
 
     def solution(self):
         """The weights w; the state holds the dual variables and the position in the epoch."""

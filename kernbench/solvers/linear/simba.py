@@ -38,15 +38,12 @@ class SIMBA(PrimalSolver):
 
     Parameters
     ----------
-    design : FeatureDesign
-    y : array-like of shape (n,)
-        Labels, -1 or +1.
+    design, y, weights, core
+        See `PrimalSolver`.
     alpha : float, optional
         Regularisation, > 0. Exactly one of `alpha` and `nu` must be given.
     nu : float, optional
         Slack per unit of weight, at least 0 (0 is the hard margin), of w with ||w|| <= 1.
-    weights : array-like of shape (n,), optional
-        Ones by default.
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
@@ -55,17 +52,11 @@ class SIMBA(PrimalSolver):
         first budget, and are the solution until the first game is over: a game itself begins at w = 0.
     horizon : int, default=4096
         Steps of the first game.
-    core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
     n_inner_products : int
         (n + 3 d) / d for a step, n for each budget that is set.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
     """
 
     losses = ("hinge",)

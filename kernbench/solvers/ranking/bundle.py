@@ -18,17 +18,9 @@ class Bundle(CuttingPlanes):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j. All equal by default.
+    y, alpha, weights, n_pairs, balanced
+        See `PairwiseProblem`.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-    n_pairs : int, optional
-        Draw so many pairs once and minimise over these; by default over all pairs.
-    balanced : bool, default=False
-        Draw the pairs so that each sample of a class comes up equally often.
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
@@ -40,15 +32,6 @@ class Bundle(CuttingPlanes):
         Continue a solution of this solver: exactly for the same `alpha`, else with its cuts, which do not depend on
         alpha. Other coefficients are a starting point.
     core : {"compiled", "reference"}, default="compiled"
-
-    Attributes
-    ----------
-    n_cuts : int
-        Cuts held now.
-    n_passes : int
-        Products with the data, or with the kernel matrix, so far.
-    n_inner_products : int
-        n_samples for each of them.
 
     References
     ----------

@@ -58,7 +58,8 @@ class RankedRangeDCA(ExactDCA):
 
     Parameters
     ----------
-    design, alpha, tol, proximal, random_state, core : see `PartialAUCDCA`
+    design, alpha, tol, proximal, random_state, core
+        See `PartialAUCDCA`.
     y : array-like of shape (n_samples,)
         Labels, -1 or +1, for a loss of a margin; real numbers otherwise.
     weights : array-like of shape (n_samples,), optional

@@ -25,32 +25,21 @@ class Descent(DesignMethod):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`. The subgradient is an element of its Hilbert space.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j. All equal by default.
+    y, alpha, weights, n_pairs, balanced
+        See `PairwiseProblem`. The paper's incomplete risk takes ``n_pairs=n_samples``.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-    n_pairs : int, optional
-        Draw so many pairs once and minimise over these (the paper's incomplete risk; it takes n_samples of them); by
-        default over all pairs.
-    balanced : bool, default=False
-        Draw the pairs so that each sample of a class comes up equally often.
     average : bool, default=False
         `solution` is the mean of the iterates since the last power of two instead of the best iterate.
     random_state : None, int, RandomState or Generator
         Draws the pairs.
     initial : Solution, optional
-        Go on from a solution of this method exactly, or start from other coefficients.
+        Continue a solution of this method exactly, or start from other coefficients.
     core : {"compiled", "reference"}, default="compiled"
 
     Attributes
     ----------
     iterate : ndarray of shape (n_coef,)
         The coefficients as of now; `solution` gives the best so far.
-    n_passes : int
-        Products with the data, or with the kernel matrix, so far.
 
     References
     ----------
@@ -105,13 +94,12 @@ class Descent(DesignMethod):
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective, and return it; set `stagnated` to
-        whether the best objective fell by less than tol * max(1, objective) over the last 20 iterations."""
+        """Set `converged` as in `Method.check`, and `stagnated` to whether the best objective fell by less than tol *
+        max(1, objective) over the last 20 iterations."""
         best = self.progress[0]
         before = self.history[(self.n_iter + 1) % (PATIENCE + 1)] if self.n_iter > PATIENCE else np.inf
         self.stagnated = bool(before - best < tol * max(1.0, best))
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
+        return super().check(tol)
 
     def objective(self):
         """Return the objective of `solution`."""

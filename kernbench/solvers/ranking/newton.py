@@ -99,11 +99,6 @@ class NewtonSteps(DesignMethod):
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
-    def check(self, tol):
-        """Set `converged` to whether the gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * self.objective())
-        return self.converged
-
     def objective(self):
         """Return the objective as of now."""
         if self.begun:
@@ -127,17 +122,9 @@ class Newton(NewtonSteps):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
-    alpha : float
-        Regularisation, > 0.
-    weights : array-like of shape (n_samples,), optional
-        The pair (i, j) weighs w_i w_j. All equal by default.
+    y, alpha, weights, n_pairs, balanced
+        See `PairwiseProblem`.
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
-    n_pairs : int, optional
-        Draw so many pairs once and minimise over these; by default over all pairs.
-    balanced : bool, default=False
-        Draw the pairs so that each sample of a class comes up equally often.
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     random_state : None, int, RandomState or Generator
@@ -150,8 +137,6 @@ class Newton(NewtonSteps):
     ----------
     n_products : int
         Hessian products so far.
-    n_passes : int
-        Products with the data, or with the kernel matrix, so far.
 
     References
     ----------

@@ -22,19 +22,10 @@ class SVMpAUCTight(CuttingPlanes):
 
     Parameters
     ----------
-    design : FeatureDesign or KernelDesign
-        Made by `as_design`.
-    y : array-like of shape (n_samples,)
-        Labels, -1 or +1.
     alpha : float
         Regularisation, > 0: 1 / C of the paper, whose objective is C times this one.
-    weights : array-like of shape (n_samples,), optional
-        All equal by default.
     loss : {"hinge"}, default="hinge"
         The bound of the whole range is the mean hinge over all pairs.
-    fpr_range : (float, float), default=(0.0, 1.0)
-    ranks : (int, int), optional
-        (m, n) instead of `fpr_range`: the negatives ranked m + 1 to n.
     rounding : {"mass", "integer"}, default="mass"
         What is done with ends of the range that cut a sample in two: "integer" rounds them inwards, as published.
     plain : bool, default=False
@@ -42,8 +33,10 @@ class SVMpAUCTight(CuttingPlanes):
         from f = 0; it ends where Q exceeds the model by at most `eps`.
     eps : float, default=1e-4
         See `plain`.
+    design, y, weights, fpr_range, ranks
+        See `kernbench.solvers.ranking.dca_exact.PartialAUCDCA`.
     tol, max_cuts, core
-        See `kernbench.solvers.ranking.bundle.Bundle`; `tol` is not looked at where `plain`.
+        See `kernbench.solvers.ranking.bundle.Bundle`; `tol` has no effect where `plain`.
     random_state : None, int, RandomState or Generator
         Draws the sample of the first fit.
     initial : Solution, optional

@@ -128,10 +128,6 @@ class DoublyStochasticState(Method):
         """What the preconditioner adds to the covariance of a block."""
         return self.damping + self.alpha * (self.max_blocks or 1)
 
-    def check(self, tol):
-        """Return False: the method has no certificate, and ends with its stream or by a limit."""
-        return False
-
     def objective(self):
         """Return the mean loss of the batches of this pass, each before it was learned from, plus alpha/2 ||f||^2.
 

@@ -29,11 +29,8 @@ class Wolfe(Method):
 
     Parameters
     ----------
-    rows : KernelRows
-    y : array-like of shape (n,)
-        -1 and +1.
-    alpha : float
-    weights : array-like of shape (n,), optional
+    rows, y, alpha, weights
+        See `MarginProblem`.
     fit_intercept : bool, default=True
         b is the exact minimiser at every point of a search.
     loss : {"hinge"}, default="hinge"
@@ -137,11 +134,6 @@ class Wolfe(Method):
         return not self.stale
 
     # --- what it found -----------------------------------------------------------------------------------------------
-
-    def check(self, tol):
-        """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
-        return self.converged
 
     def objective(self):
         """The current objective."""

@@ -4,8 +4,6 @@ Each of them keeps the responses f(x_i) of all examples and needs one kernel row
 the steps on a batch of draws by a ``Walk``, which fetches the rows (``_walk``).
 """
 
-import numpy as np
-
 from kernbench.losses.regression import example_loss
 from kernbench.losses.table import losses_of
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
@@ -88,11 +86,6 @@ class OnlineSolver(Method):
 
     def _draw(self, length):
         return draw_indices(self.rng, length, self.problem.n, self.cumulative)
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it."""
-        self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
-        return self.converged
 
     def objective(self):
         """The regularised objective of `solution`."""

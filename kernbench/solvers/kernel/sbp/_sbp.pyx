@@ -42,27 +42,8 @@ def steps(Work work, Py_ssize_t n_iter, streams, double volume):
 cdef class Work:
     """Dual variables and heights, their weighted sums over the steps, and what a step needs.
 
-    Parameters
-    ----------
-    rows : KernelRows
-    problem : MarginProblem
-    burn_in : int
-        Steps left out of the sums.
-    power : float
-        Step t enters the sums with weight (t/1000)^power.
-    fetch_rows : int
-        Largest number of kernel rows fetched together.
-
-    Attributes
-    ----------
-    n_iter : int
-    squared_norm : float
-        ||f||^2.
-    average_weight : float
-        Sum of the weights.
-    heights, height_sums : ndarray of shape (n,)
-        c_i = y_i f(x_i), and their weighted sums.
-    water : Water
+    Parameters and attributes are those of the reference; `fetch_rows` is the largest number of kernel rows fetched
+    together.
     """
 
     cdef readonly long long n_iter

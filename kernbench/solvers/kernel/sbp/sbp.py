@@ -28,16 +28,12 @@ class SBP(Method):
 
     Parameters
     ----------
-    rows : KernelRows
-        Rows of the n by n kernel matrix.
-    y : array-like of shape (n,)
-        Labels, -1 or +1.
+    rows, y, weights
+        See `MarginProblem`.
     alpha : float, optional
         Regularisation, > 0. Exactly one of `alpha` and `nu` must be given.
     nu : float, optional
         Slack per unit of weight, at least 0 (0 is the hard margin), of functions with ||f|| <= 1.
-    weights : array-like of shape (n,), optional
-        Ones by default.
     fit_intercept : bool, default=True
     loss : {"hinge"}
         The slack of a margin is its hinge loss; no other loss is offered.
@@ -64,11 +60,6 @@ class SBP(Method):
     separable : bool
         False while, at this `nu`, the level of the average is not positive: dividing by it would flip signs,
         so `solution` returns the average itself. Always True with `alpha`.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that says what to change.
 
     References
     ----------
@@ -165,15 +156,6 @@ class SBP(Method):
     @property
     def separable(self):
         return self.is_tuned or self._level_of_average().gamma > 0
-
-    def check(self, tol):
-        """Set `converged` to whether the duality gap is at most `tol` times the objective, and return it.
-
-        Never with `nu`, where there is no gap.
-        """
-        if self.is_tuned:
-            self.converged = bool(self.gap() <= tol * max(self.objective(), np.finfo(float).tiny))
-        return self.converged
 
     def solution(self):
         """Return the averaged direction, divided by its level (`nu`) or at its best scale (`alpha`)."""

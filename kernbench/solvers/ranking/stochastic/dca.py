@@ -64,13 +64,8 @@ class DCA(DCABase):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-    fpr_range : (float, float), default=(0.0, 1.0)
-        The window: fractions of the weight of the negatives, the highest scores first.
-    ranks : (int, int), optional
-        The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
-    n_positive, n_negative : int, default=100
-        The paper's I and J: samples in a batch.
+    loss, fpr_range, ranks, n_positive, n_negative
+        See `AGDSBCD`.
     """
 
     losses = PAIR_LOSSES
@@ -113,12 +108,8 @@ class RankedRangeDCA(DCABase):
 
     Parameters
     ----------
-    loss : str, default="log_loss"
-        One of `losses`.
-    ranked_range : (float, float), optional
-        (m, n): the losses between rank m and rank n, the largest first, in units of the weights; all by default.
-    batch_size : int, default=100
-        The paper's J.
+    loss, ranked_range, batch_size
+        See `RankedRangeAGD`.
     """
 
     losses = LIST_LOSSES

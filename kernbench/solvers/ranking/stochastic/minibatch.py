@@ -26,15 +26,10 @@ class MiniBatch(Stochastic):
 
     Parameters
     ----------
-    loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
-    fpr_range : (float, float), default=(0.0, 1.0)
-        The window: fractions of the weight of the negatives, the highest scores first.
-    ranks : (int, int), optional
-        The window in ranks of negatives, the paper's (m, n), instead of `fpr_range`.
+    loss, fpr_range, ranks, n_positive, n_negative
+        See `AGDSBCD`.
     step : float, optional
         The paper's c; by default 50 over the mean |x|^2, or 5 without `average`, or 1 for the squared hinge.
-    n_positive, n_negative : int, default=100
-        Samples in a batch.
     radius : float, optional
         Project on the ball of this radius after each step. By default there is no projection.
     average : bool, default=True
