@@ -8,12 +8,7 @@ from kernbench._files import is_special
 
 
 def check_writable_file(path):
-    """Raise a ValueError that says why `path` cannot be written; create nothing.
-
-    Parameters
-    ----------
-    path : str or Path
-    """
+    """Raise a ValueError that says why `path` cannot be written; create nothing."""
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder; name a file")

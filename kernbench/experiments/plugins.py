@@ -70,10 +70,6 @@ class Plugin:
 def load(path):
     """Import a plug-in and register its solvers and experiments; nothing remains of one that is refused.
 
-    Parameters
-    ----------
-    path : str or Path
-
     Returns
     -------
     Plugin

@@ -26,10 +26,6 @@ def best_intercept(responses, y, weights, loss=Hinge):
         Labels, -1 or +1; each class needs a positive weight.
     weights : ndarray of shape (n,)
     loss : class of `losses.margin`
-
-    Returns
-    -------
-    float
     """
     used = weights > 0
     responses, y, weights = responses[used], y[used], weights[used]
@@ -63,10 +59,6 @@ def best_constant(targets, weights, loss):
     targets : ndarray of shape (n,)
     weights : ndarray of shape (n,), or None
     loss : ResidualLoss
-
-    Returns
-    -------
-    float
     """
     if loss.name == "squared_error":
         return float(np.average(targets, weights=weights))

@@ -203,12 +203,7 @@ class NuRegression(NuProblem):
 
 
 class NuRisk(MarginRisk):
-    """The mean loss of a `NuProblem`, for certificates.
-
-    Parameters
-    ----------
-    problem : NuProblem
-    """
+    """The mean loss of a `NuProblem`, for certificates."""
 
     def __init__(self, problem):
         super().__init__(problem)

@@ -89,10 +89,6 @@ def tuned_volume(loss, scale, dual_sum, squared_norm, regularisation):
         r^2 = ||f||^2, at most 1 (an average of functions of norm 1 is shorter).
     regularisation : float
         alpha n.
-
-    Returns
-    -------
-    float
     """
     primal = loss / scale
     dual = regularisation * (dual_sum - scale * squared_norm)

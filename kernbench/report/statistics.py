@@ -27,10 +27,6 @@ def finite_values(values):
 def mean_and_error(values):
     """Mean and standard error of the mean.
 
-    Parameters
-    ----------
-    values : iterable of float
-
     Returns
     -------
     mean : float or None
@@ -133,10 +129,6 @@ class Comparison:
 def compare(first, second):
     """Compare two samples, or return None when either has fewer than `MIN_REPEATS` values.
 
-    Parameters
-    ----------
-    first, second : iterable of float
-
     Returns
     -------
     Comparison or None
@@ -183,10 +175,6 @@ def compare_pairs(pairs):
 
 def holm(p_values):
     """Correct p-values for their number, by Holm's step-down method.
-
-    Parameters
-    ----------
-    p_values : list of float
 
     Returns
     -------

@@ -20,10 +20,6 @@ TIMEOUT_SECONDS = 30  # without an answer from the server
 def download(file):
     """Download `file` from the first of its addresses that answers with the published content.
 
-    Parameters
-    ----------
-    file : RemoteFile
-
     Returns
     -------
     Path

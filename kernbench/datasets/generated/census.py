@@ -44,11 +44,6 @@ def adult_like(n, rng):
     from four latent variables that correlate them. The log-odds of +1 are a sum of effects of categories and of
     pairs of categories, which no linear classifier represents. About 24% of the labels are +1.
 
-    Parameters
-    ----------
-    n : int
-    rng : numpy.random.Generator
-
     Returns
     -------
     X : CSR matrix of shape (n, 123), float64

@@ -76,11 +76,6 @@ class DeformedImages:
 def deformed(images, rng):
     """Return images with a random affine and a random smooth deformation each, bilinearly interpolated.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n, 784), float32
-    rng : numpy.random.Generator
-
     Returns
     -------
     ndarray of shape (n, 784), float32

@@ -33,13 +33,7 @@ class PairBatches:
 
 
 class ShuffledBatches:
-    """All indices in a random order, a batch at a time, in a new order each time.
-
-    Parameters
-    ----------
-    n, size : int
-    seed : int
-    """
+    """All indices in a random order, a batch at a time, in a new order each time."""
 
     def __init__(self, n, size, seed):
         self.n, self.size, self.rng = n, min(n, size), np.random.default_rng(seed)

@@ -22,14 +22,7 @@ def read(model):
 
 
 class Checkpoint:
-    """The file of a fit.
-
-    Parameters
-    ----------
-    model : DeepPartialAUCClassifier
-    run : Run
-    seeds : list of int
-    """
+    """The file of a fit."""
 
     def __init__(self, model, run, seeds):
         self.path, self.run, self.seeds = model.checkpoint, run, seeds

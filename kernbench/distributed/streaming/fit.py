@@ -31,11 +31,6 @@ class BlockStreamTask:
     A subclass defines `_targets`, which returns labels or targets (or None), and the function that converts them for
     the solver.
 
-    Parameters
-    ----------
-    model : DoublyStochasticModel
-    examples : Examples
-
     Attributes
     ----------
     blocks : Team

@@ -94,10 +94,6 @@ def expansion_objective(X, y, gamma, alpha, rows, coef, intercept=0.0):
     coef : ndarray of shape (n_support,)
         Signed.
     intercept : float, default=0.0
-
-    Returns
-    -------
-    float
     """
     f = matmul(gaussian(gamma), X, X[rows], coef, dtype="float64") if len(rows) else np.zeros(len(y))
     return float(0.5 * alpha * (coef @ f[rows]) + mean_hinge(y, f + intercept))

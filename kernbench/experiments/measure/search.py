@@ -36,10 +36,6 @@ def best_alpha(
     fpr_range : (float, float), optional
         Score by the partial AUC over this range instead of the AUC.
     seed : int
-
-    Returns
-    -------
-    float
     """
     X, y = data.X_train, data.y_train
     params = {name: value for name, value in params.items() if name != "max_seconds"}

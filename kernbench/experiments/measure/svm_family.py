@@ -26,10 +26,6 @@ def regression_objective(model, X, y, *, C, epsilon):
     X, y
         The training data.
     C, epsilon : float
-
-    Returns
-    -------
-    float
     """
     values = outputs(model.predict, X)
     squared_norm = float(dual_coefficients(model) @ (values[model.support_] - float(np.ravel(model.intercept_)[0])))
@@ -50,10 +46,6 @@ def regression_bound(X, y, *, gamma, C, epsilon, rows, coef):
     rows : ndarray of shape (n_support,)
         Indices into X.
     coef : ndarray of shape (n_support,)
-
-    Returns
-    -------
-    float
     """
     coef = np.clip(coef, -C, C)
     up, down = coef[coef > 0].sum(), -coef[coef < 0].sum()
@@ -76,10 +68,6 @@ def one_class_objective(model, X, *, nu):
     X
         The training rows.
     nu : float
-
-    Returns
-    -------
-    float
     """
     coef = dual_coefficients(model)
     total = float(coef.sum()) or 1.0
@@ -102,10 +90,6 @@ def one_class_bound(X, *, gamma, nu, rows, coef):
         Indices into X.
     coef : ndarray of shape (n_support,)
         At least 0.
-
-    Returns
-    -------
-    float
     """
     largest = 1.0 / (nu * X.shape[0])
     coef = np.clip(coef / coef.sum(), 0.0, largest)

@@ -119,14 +119,7 @@ class Degrees:
 
 
 class RandomDegreeMap(FeatureMap):
-    """phi of Polynomial or DotProduct by random degrees.
-
-    Parameters
-    ----------
-    factor : int
-    kernel : Kernel
-    d : int
-    """
+    """phi of Polynomial or DotProduct by random degrees."""
 
     def __init__(self, factor, kernel, d):
         self.factor, self.kernel, self.d = factor, kernel, d

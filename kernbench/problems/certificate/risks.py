@@ -157,12 +157,7 @@ class ScoresRisk:
 
 
 class PairRisk(ScoresRisk):
-    """The mean loss of the pairs of a positive and a negative example.
-
-    Parameters
-    ----------
-    problem : PairwiseRisk
-    """
+    """The mean loss of the pairs of a positive and a negative example."""
 
     def __init__(self, problem):
         drawn, loss = problem.pairwise.drawn, problem.pairwise.loss
@@ -184,13 +179,7 @@ class SquaredPairRisk(ScoresRisk):
 
 
 class StructuralRisk(ScoresRisk):
-    """The structural bound of 1 - the partial AUC: slopes of the positives add up to at most n / (n - m).
-
-    Parameters
-    ----------
-    problem : StructuralProblem
-    alpha : float
-    """
+    """The structural bound of 1 - the partial AUC: slopes of the positives add up to at most n / (n - m)."""
 
     def __init__(self, problem, alpha):
         loss = problem.make(_structural)

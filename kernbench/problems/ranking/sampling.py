@@ -95,12 +95,6 @@ class PairSampling:
 class ListSampling:
     """Batches of samples for one list of losses, and a range of its ranks.
 
-    Parameters
-    ----------
-    design : FeatureDesign
-    ranked : RangeProblem
-    batch_size : int
-
     Attributes
     ----------
     design : FeatureDesign

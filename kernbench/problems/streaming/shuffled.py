@@ -8,11 +8,6 @@ class Shuffled:
 
     Long orders are not stored: a Feistel network permutes the integers of as many bits, and results of n or more
     are permuted again until they are below n.
-
-    Parameters
-    ----------
-    n : int
-    rng : Generator
     """
 
     STORED = 2**16

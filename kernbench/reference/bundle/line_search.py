@@ -17,10 +17,6 @@ def line_search(derivative, slope):
         The derivative of the function at a step, non-decreasing.
     slope : float
         The derivative at 0, < 0.
-
-    Returns
-    -------
-    float
     """
     low, low_slope, high = 0.0, slope, 1.0
     high_slope = derivative(high)

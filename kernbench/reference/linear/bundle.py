@@ -10,12 +10,7 @@ WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of 
 
 
 class PointwiseRisk(Risk):
-    """(1/n) sum_i w_i l(y_i s_i) of scores s.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-    """
+    """(1/n) sum_i w_i l(y_i s_i) of scores s."""
 
     centred_by = None  # nothing: the Hessian of a mean over samples involves no class means
 

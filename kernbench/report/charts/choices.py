@@ -16,10 +16,6 @@ NAME, TITLE = "choices", "The recommended method, by size of the data"
 def choice_picture(choices):
     """Draw a panel for each task; None if no data set has a known size.
 
-    Parameters
-    ----------
-    choices : list of kernbench.report.verdict.choices.Choice
-
     Returns
     -------
     Picture or None

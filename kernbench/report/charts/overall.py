@@ -17,10 +17,6 @@ def overall_profiles(results):
     experiments, without a time budget, are compared on the problems on which all of them were run. A method has solved
     a problem when its objective is within 10⁻³ of the best one there.
 
-    Parameters
-    ----------
-    results : list of Results
-
     Returns
     -------
     list of Picture

@@ -19,10 +19,6 @@ EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sen
 def judge_bound(results, dataset, claim):
     """Judge a bound on one data set.
 
-    Returns
-    -------
-    Judgement
-
     Raises
     ------
     CannotBeJudged

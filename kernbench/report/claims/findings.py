@@ -76,10 +76,6 @@ class Finding:
 def findings(results):
     """All claims that concern a data set of this scale, in the order of their declaration.
 
-    Parameters
-    ----------
-    results : Results
-
     Returns
     -------
     list of Finding

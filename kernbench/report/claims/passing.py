@@ -24,10 +24,6 @@ AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
 def judge_passing(results, dataset, claim):
     """Judge a claim on one data set.
 
-    Returns
-    -------
-    Judgement
-
     Raises
     ------
     CannotBeJudged

@@ -12,10 +12,6 @@ CLOCK_SHARE = 0.1  # of a time budget: where the clock is less exact than this, 
 def judge_race(results, dataset, claim):
     """Judge a claim on one data set.
 
-    Returns
-    -------
-    Judgement
-
     Raises
     ------
     CannotBeJudged

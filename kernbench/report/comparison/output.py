@@ -21,10 +21,6 @@ _WORDS = {
 def as_tables(outcome):
     """The comparison as tables.
 
-    Parameters
-    ----------
-    outcome : Outcome
-
     Returns
     -------
     list of (str, tuple of str, list of tuple of str)

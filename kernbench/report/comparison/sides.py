@@ -62,14 +62,6 @@ class Side:
 def side_of_store(folder):
     """Return the newest record of every cell of a results folder.
 
-    Parameters
-    ----------
-    folder : str or Path
-
-    Returns
-    -------
-    Side
-
     Raises
     ------
     ValueError
@@ -87,10 +79,6 @@ def side_of_commit(folder, commit):
     folder : str or Path
     commit : str
         The first characters of its hash, four at least.
-
-    Returns
-    -------
-    Side
 
     Raises
     ------

@@ -13,10 +13,6 @@ def commands(results):
     One command for all cells that were run alike: in most cases, one. Where the limits of some records are unknown,
     since they are of an older version, they count as those of the other records, if these agree.
 
-    Parameters
-    ----------
-    results : Results
-
     Returns
     -------
     list of str

@@ -6,10 +6,6 @@ from kernbench.report import text
 def gaps(results):
     """The gaps of an experiment at one scale, a sentence each; empty if every declared cell has its repeats.
 
-    Parameters
-    ----------
-    results : Results
-
     Returns
     -------
     list of str

@@ -18,10 +18,6 @@ FORMATS = ("csv", "json", "parquet", ENDING)
 def record_rows(records):
     """One row for each record, nested objects as columns such as ``metrics.test_error``; traces are left out.
 
-    Parameters
-    ----------
-    records : iterable of dict
-
     Returns
     -------
     list of dict
@@ -52,10 +48,6 @@ def error_rows(records):
     """One row for each method, task and repeat, with the headline metric as an error: lower is better.
 
     From it follow Elo ratings, win rates and improvability, as benchmarks of tabular learners compute them.
-
-    Parameters
-    ----------
-    records : iterable of dict
 
     Returns
     -------

@@ -12,10 +12,6 @@ from kernbench.report.records.results import Results
 def read_results(folder):
     """Read all records of a results folder.
 
-    Parameters
-    ----------
-    folder : str or Path
-
     Returns
     -------
     results : list of Results

@@ -44,10 +44,6 @@ class Choice:
 def choices(verdicts):
     """The recommended methods of all tasks, those of one task by the number of their data sets.
 
-    Parameters
-    ----------
-    verdicts : list of Verdict
-
     Returns
     -------
     list of Choice
@@ -179,11 +175,6 @@ def best_within(advice, seconds):
     """The method with the best value of the metric that is there after some seconds of training.
 
     Traced methods count as far as they have come; others, if they are done.
-
-    Parameters
-    ----------
-    advice : Advice
-    seconds : float
 
     Returns
     -------

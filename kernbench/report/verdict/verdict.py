@@ -238,10 +238,6 @@ def _named(metric, value):
 def without_recommendation(sections):
     """The box when no experiment recommends a method: how many claims hold.
 
-    Parameters
-    ----------
-    sections : list of Section
-
     Returns
     -------
     Verdict

@@ -14,12 +14,7 @@ cdef double RIDGE = 1e-13   # of the squared lengths of a cut and the first; for
 
 
 cdef class SimplexQP:
-    """Working memory for programmes of up to `capacity` variables.
-
-    Parameters
-    ----------
-    capacity : int
-    """
+    """Working memory for programmes of up to `capacity` variables."""
 
     def __init__(self, capacity):
         self.capacity = capacity

@@ -15,10 +15,6 @@ MOMENTS = 1 << 20                       # numbers in the moments of all leaves, 
 cdef class BlockDesign(Design):
     """Explicit features that need not lie in memory.
 
-    Parameters
-    ----------
-    blocks : RowBlocks
-
     Attributes
     ----------
     blocks : RowBlocks

@@ -14,12 +14,7 @@ cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard 
 
 
 cdef class PointwiseRisk(Risk):
-    """(1/n) sum_i w_i l(y_i s_i) of scores s.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-    """
+    """(1/n) sum_i w_i l(y_i s_i) of scores s."""
 
     cdef int loss
     cdef const double[::1] y

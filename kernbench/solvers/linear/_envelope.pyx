@@ -14,12 +14,7 @@ cdef double ROUNDING = 1e-15         # of a sum of slopes, relative to that of t
 
 
 cdef class EnvelopeRisk(Risk):
-    """(1/n) sum_i w_i l_mu(y_i s_i - t_i) of scores s, with the Moreau envelope l_mu of the loss.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-    """
+    """(1/n) sum_i w_i l_mu(y_i s_i - t_i) of scores s, with the Moreau envelope l_mu of the loss."""
 
     def __init__(self, problem):
         self._hold(problem.design, problem.alpha, problem.loss, problem.y, problem.targets,

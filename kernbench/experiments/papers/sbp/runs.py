@@ -120,12 +120,6 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
 def carried(points, values, grid):
     """Values on a grid of costs: at each, that of the last model of at most this cost, None before the first.
 
-    Parameters
-    ----------
-    points : list of Point
-    values : sequence of float
-    grid : sequence of float
-
     Returns
     -------
     list of float or None

@@ -15,10 +15,6 @@ ENDING = "jsonl.xz"
 def packed(rows):
     """Return rows (records, or others) as the bytes of a packed file.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-
     Returns
     -------
     bytes
@@ -33,10 +29,6 @@ def packed(rows):
 @contextmanager
 def unpacked(path):
     """Yield a temporary results folder with the records of a packed file.
-
-    Parameters
-    ----------
-    path : Path
 
     Yields
     ------

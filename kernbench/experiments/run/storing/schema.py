@@ -119,10 +119,6 @@ def migrated(record):
 def parse(line):
     """Read a line of a results file.
 
-    Parameters
-    ----------
-    line : bytes
-
     Returns
     -------
     record : dict or None

@@ -110,10 +110,6 @@ class Store:
         experiment : str, optional
             All experiments by default.
 
-        Returns
-        -------
-        list of dict
-
         Raises
         ------
         ValueError
@@ -128,10 +124,6 @@ class Store:
 
     def merge(self, other):
         """Append the records of another store that this one does not have yet.
-
-        Parameters
-        ----------
-        other : Store
 
         Returns
         -------
@@ -173,10 +165,6 @@ class Store:
 
         A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
         later version are kept as they are.
-
-        Parameters
-        ----------
-        experiment : str
 
         Returns
         -------

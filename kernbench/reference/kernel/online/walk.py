@@ -4,12 +4,7 @@ import numpy as np
 
 
 class Walk:
-    """Gives the rows of steps, and counts them.
-
-    Parameters
-    ----------
-    rows : KernelRows
-    """
+    """Gives the rows of steps, and counts them."""
 
     def __init__(self, rows):
         self.rows = rows

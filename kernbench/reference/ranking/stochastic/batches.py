@@ -72,12 +72,7 @@ class PairBatches:
 
 
 class ListBatches:
-    """Batches of samples, for the sum of the l largest of one list of losses.
-
-    Parameters
-    ----------
-    sampling : ListSampling
-    """
+    """Batches of samples, for the sum of the l largest of one list of losses."""
 
     n_thresholds = 1
 

@@ -42,10 +42,6 @@ def frame(axes, fonts, label):
     fonts : Fonts
     label : callable
         Text of a tick's value.
-
-    Returns
-    -------
-    str
     """
     scale, height = 72 / axes.figure.dpi, 72 * axes.figure.get_size_inches()[1]
     box = axes.get_window_extent()

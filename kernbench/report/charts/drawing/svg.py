@@ -122,10 +122,6 @@ def sheet(pieces, columns, size, title, key="", key_height=0.0):
     title, key : str
         The key is SVG, `key_height` points high, between the title and the elements.
     key_height : float
-
-    Returns
-    -------
-    str
     """
     width, height, head = 72 * size[0], 72 * size[1], 25 + key_height
     rows = -(-len(pieces) // columns)

@@ -28,12 +28,7 @@ cdef enum:
 
 
 cdef class Walk:
-    """Steps on drawn examples, with their kernel rows fetched together.
-
-    Parameters
-    ----------
-    rows : KernelRows
-    """
+    """Steps on drawn examples, with their kernel rows fetched together."""
 
     def __init__(self, KernelRows rows):
         self.rows, self.n, self.slack, self.ahead = rows, rows.n_rows, 0.25, FIRST

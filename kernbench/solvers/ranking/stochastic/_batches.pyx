@@ -186,12 +186,7 @@ cdef class PairBatches(Batches):
 
 
 cdef class ListBatches(Batches):
-    """Batches of samples, for the sum of the l largest of one list of losses.
-
-    Parameters
-    ----------
-    sampling : ListSampling
-    """
+    """Batches of samples, for the sum of the l largest of one list of losses."""
 
     def __init__(self, sampling):
         self.of_margin, self.y = sampling.of_margin, sampling.y

@@ -45,10 +45,6 @@ def cifar10_long_tailed_subset(seed=0):
 
     Each negative class has the number of images that the long tail prescribes, or all if there are fewer; the number of
     cats keeps the share of positives of Table 5.
-
-    Parameters
-    ----------
-    seed : int
     """
     data = load_dataset("cifar10-subset")
     wanted = long_tail(5000, 10)
@@ -62,12 +58,7 @@ def cifar10_long_tailed_subset(seed=0):
 
 
 def tiny_imagenet_long_tailed(seed=0):
-    """Birds of Tiny-ImageNet against the rest, long-tailed; the files are placed by hand.
-
-    Parameters
-    ----------
-    seed : int
-    """
+    """Birds of Tiny-ImageNet against the rest, long-tailed; the files are placed by hand."""
     sizes, rng = long_tail(500, 200), np.random.default_rng([5, seed])
     parts = photographs.tiny_imagenet(lambda label, n: np.sort(rng.choice(n, min(n, sizes[label]), replace=False)))
     return _dataset("tiny-imagenet-200-lt", "full", BIRDS, parts, photographs.TINY_PAGE)

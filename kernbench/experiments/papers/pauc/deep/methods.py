@@ -7,13 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 
 class PixelLogistic:
-    """scikit-learn's logistic regression on pixels: what a linear score can do.
-
-    Parameters
-    ----------
-    C : float
-    random_state : int
-    """
+    """scikit-learn's logistic regression on pixels: what a linear score can do."""
 
     def __init__(self, C=1e-3, random_state=0):
         self.C, self.random_state = C, random_state
