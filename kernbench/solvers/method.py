@@ -28,8 +28,7 @@ class Method:
     core : module
     compiled_core : str or None
         Name of the module of the compiled core, for classes that share one.
-    losses, n_iter, n_kernel_evaluations, converged, granularity, first_check
-        See `Solver`.
+    losses, n_iter, n_kernel_evaluations, converged, granularity, first_check : see `Solver`
     n_inner_products : int
         Inner products with a row of explicit features, or the same amount of work, done so far.
     stagnated : bool

@@ -23,8 +23,7 @@ class ClosedForm(Method):
 
     Parameters
     ----------
-    rows, y, alpha, weights
-        See `MarginProblem`; `problems.kernel.parzen` says how large `alpha` must be.
+    rows, y, alpha, weights : see `MarginProblem`; `problems.kernel.parzen` says how large `alpha` must be
     fit_intercept : bool, default=False
         True only if both classes have the same total weight: otherwise no alpha makes this the minimiser.
     loss : {"hinge"}, default="hinge"

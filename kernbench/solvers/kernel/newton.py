@@ -37,8 +37,7 @@ class Newton(Method):
 
     Parameters
     ----------
-    rows, y, alpha, weights
-        See `MarginProblem`; y are targets.
+    rows, y, alpha, weights : see `MarginProblem`; y are targets
     fit_intercept : bool, default=False
         False: f has no intercept.
     loss : str or ResidualLoss, default="squared_error"

@@ -36,8 +36,7 @@ class SDCA(Method):
 
     Parameters
     ----------
-    rows, y, alpha, weights
-        See `MarginProblem`.
+    rows, y, alpha, weights : see `MarginProblem`
     fit_intercept : bool, default=True
         Move pairs, which keep the constraint an intercept brings; False moves single coordinates.
     loss : str or ResidualLoss, default="hinge"

@@ -13,11 +13,9 @@ class Bundle(CuttingPlanes):
 
     Parameters
     ----------
-    design, y, alpha, weights
-        See `PrimalSolver`.
+    design, y, alpha, weights : see `PrimalSolver`
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-    tol, max_cuts, initial, core
-        See `kernbench.solvers.ranking.bundle.Bundle`.
+    tol, max_cuts, initial, core : see `kernbench.solvers.ranking.bundle.Bundle`
     random_state : None, int, RandomState or Generator
         For the sample of the first fit.
 

@@ -59,8 +59,7 @@ class Newton(Method):
 
     Parameters
     ----------
-    design, y, alpha, weights, loss, core
-        See `PrimalSolver`; the squared hinge by default.
+    design, y, alpha, weights, loss, core : see `PrimalSolver`; the squared hinge by default
     free_last : bool, default=False
         Leave the coefficient of the last column, one of ones, without a penalty.
     tol : float, default=1e-3

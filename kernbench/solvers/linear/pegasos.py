@@ -30,8 +30,7 @@ class Pegasos(PrimalSolver):
 
     Parameters
     ----------
-    design, y, alpha, weights, core
-        See `PrimalSolver`.
+    design, y, alpha, weights, core : see `PrimalSolver`
     loss : str or ResidualLoss, default="hinge"
         The steps of all but the hinge are 1/(lambda (t + t0)), t0 = l'' max |x|^2 / lambda: a longer first step would
         move w away from the optimum. For kinks of residuals l'' is one over the mean size of the targets.

@@ -30,8 +30,7 @@ class RBCD(PrimalSolver):
 
     Parameters
     ----------
-    design, y, alpha, weights, core
-        See `PrimalSolver`.
+    design, y, alpha, weights, core : see `PrimalSolver`
     loss : str or ResidualLoss, default="squared_hinge"
         The hinge is not differentiable: the squared hinge is its smooth substitute.
     random_state : None, int, RandomState or Generator

@@ -32,8 +32,7 @@ class SBMD(PrimalSolver):
 
     Parameters
     ----------
-    design, y, alpha, weights, loss, core
-        See `PrimalSolver`.
+    design, y, alpha, weights, loss, core : see `PrimalSolver`
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional

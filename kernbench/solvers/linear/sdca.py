@@ -33,8 +33,7 @@ class SDCA(Method):
 
     Parameters
     ----------
-    design, y, alpha, weights, loss, core
-        See `PrimalSolver`.
+    design, y, alpha, weights, loss, core : see `PrimalSolver`
     tol : float, default=1e-3
         Converged when the duality gap is at most `tol` times the objective. For a `tol` below 1e-12 the projected
         gradients (steps, for the logistic loss) of all rows must be within 1e-12, and the gap within 1e-12 times the

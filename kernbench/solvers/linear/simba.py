@@ -38,8 +38,7 @@ class SIMBA(PrimalSolver):
 
     Parameters
     ----------
-    design, y, weights, core
-        See `PrimalSolver`.
+    design, y, weights, core : see `PrimalSolver`
     alpha : float, optional
         Regularisation, > 0. Exactly one of `alpha` and `nu` must be given.
     nu : float, optional

@@ -18,8 +18,7 @@ class Bundle(CuttingPlanes):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`.
-    y, alpha, weights, n_pairs, balanced
-        See `PairwiseProblem`.
+    y, alpha, weights, n_pairs, balanced : see `PairwiseProblem`
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.

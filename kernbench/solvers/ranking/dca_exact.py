@@ -58,8 +58,7 @@ class RankedRangeDCA(ExactDCA):
 
     Parameters
     ----------
-    design, alpha, tol, proximal, random_state, core
-        See `PartialAUCDCA`.
+    design, alpha, tol, proximal, random_state, core : see `PartialAUCDCA`
     y : array-like of shape (n_samples,)
         Labels, -1 or +1, for a loss of a margin; real numbers otherwise.
     weights : array-like of shape (n_samples,), optional
@@ -73,8 +72,7 @@ class RankedRangeDCA(ExactDCA):
 
     Attributes
     ----------
-    subproblem_gap, vanishes
-        See `PartialAUCDCA`.
+    subproblem_gap, vanishes : see `PartialAUCDCA`
     """
 
     losses = losses_of("rank")

@@ -25,8 +25,7 @@ class Descent(DesignMethod):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`. The subgradient is an element of its Hilbert space.
-    y, alpha, weights, n_pairs, balanced
-        See `PairwiseProblem`. The paper's incomplete risk takes ``n_pairs=n_samples``.
+    y, alpha, weights, n_pairs, balanced : see `PairwiseProblem`; ``n_pairs=n_samples`` is the paper's incomplete risk
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     average : bool, default=False
         `solution` is the mean of the iterates since the last power of two instead of the best iterate.

@@ -122,8 +122,7 @@ class Newton(NewtonSteps):
     ----------
     design : FeatureDesign or KernelDesign
         Made by `as_design`.
-    y, alpha, weights, n_pairs, balanced
-        See `PairwiseProblem`.
+    y, alpha, weights, n_pairs, balanced : see `PairwiseProblem`
     loss : {"squared_hinge", "log_loss"}, default="squared_hinge"
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.

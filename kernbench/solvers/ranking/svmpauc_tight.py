@@ -33,10 +33,8 @@ class SVMpAUCTight(CuttingPlanes):
         from f = 0; it ends where Q exceeds the model by at most `eps`.
     eps : float, default=1e-4
         See `plain`.
-    design, y, weights, fpr_range, ranks
-        See `kernbench.solvers.ranking.dca_exact.PartialAUCDCA`.
-    tol, max_cuts, core
-        See `kernbench.solvers.ranking.bundle.Bundle`; `tol` has no effect where `plain`.
+    design, y, weights, fpr_range, ranks : see `kernbench.solvers.ranking.dca_exact.PartialAUCDCA`
+    tol, max_cuts, core : see `kernbench.solvers.ranking.bundle.Bundle`; `tol` has no effect where `plain`
     random_state : None, int, RandomState or Generator
         Draws the sample of the first fit.
     initial : Solution, optional

@@ -29,8 +29,7 @@ class Wolfe(Method):
 
     Parameters
     ----------
-    rows, y, alpha, weights
-        See `MarginProblem`.
+    rows, y, alpha, weights : see `MarginProblem`
     fit_intercept : bool, default=True
         b is the exact minimiser at every point of a search.
     loss : {"hinge"}, default="hinge"

@@ -28,8 +28,7 @@ class SBP(Method):
 
     Parameters
     ----------
-    rows, y, weights
-        See `MarginProblem`.
+    rows, y, weights : see `MarginProblem`
     alpha : float, optional
         Regularisation, > 0. Exactly one of `alpha` and `nu` must be given.
     nu : float, optional

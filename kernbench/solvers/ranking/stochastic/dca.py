@@ -64,8 +64,7 @@ class DCA(DCABase):
 
     Parameters
     ----------
-    loss, fpr_range, ranks, n_positive, n_negative
-        See `AGDSBCD`.
+    loss, fpr_range, ranks, n_positive, n_negative : see `AGDSBCD`
     """
 
     losses = PAIR_LOSSES
@@ -108,8 +107,7 @@ class RankedRangeDCA(DCABase):
 
     Parameters
     ----------
-    loss, ranked_range, batch_size
-        See `RankedRangeAGD`.
+    loss, ranked_range, batch_size : see `RankedRangeAGD`
     """
 
     losses = LIST_LOSSES

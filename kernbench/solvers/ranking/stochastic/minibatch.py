@@ -26,8 +26,7 @@ class MiniBatch(Stochastic):
 
     Parameters
     ----------
-    loss, fpr_range, ranks, n_positive, n_negative
-        See `AGDSBCD`.
+    loss, fpr_range, ranks, n_positive, n_negative : see `AGDSBCD`
     step : float, optional
         The paper's c; by default 50 over the mean |x|^2, or 5 without `average`, or 1 for the squared hinge.
     radius : float, optional
