@@ -18,7 +18,7 @@ ONE_OPTION_EACH = [
     {},
     {"shared_batches": False},
     {"loss": "hinge"},
-    {"loss": "squared_hinge", "step": 0.02},
+    {"loss": "squared_hinge", "step_size": 0.02},
     {"fpr_range": (0.0, 0.3)},
     {"fpr_range": (0.2, 1.0)},
     {"fpr_range": (0.0, 1.0)},
@@ -42,9 +42,9 @@ def module(problem):
 def test_a_linear_module_walks_with_the_compiled_solver(problem, module, options):
     """Over two ends of stages: w, both networks, their thresholds and the reported mean, to 1e-8."""
     inner_steps, n_steps = (10, 70) if options else (20, 200)
-    options = {"step": 0.5, "thresholds": "stochastic", "fpr_range": (0.05, 0.5), "gamma": 2000.0, **options}
+    options = {"step_size": 0.5, "thresholds": "stochastic", "fpr_range": (0.05, 0.5), "gamma": 2000.0, **options}
     solver, sampler = problem.compiled(CompiledAGDSBCD, inner_steps=inner_steps, **options)
-    optimizer = problem.optimizer(module, lr=options.pop("step"), inner_steps=inner_steps, **options)
+    optimizer = problem.optimizer(module, lr=options.pop("step_size"), inner_steps=inner_steps, **options)
     negatives, two_batches = problem.inputs[problem.labels < 0], options.get("shared_batches") is False
     for _ in range(n_steps):
         if options["thresholds"] == "exact" and optimizer.inner_step == 0:

@@ -71,7 +71,7 @@ class ROCSVC(RankingClassifier):
     solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"
         ``bundle`` (cutting planes) and ``newton`` reach a certified gap in tens of iterations; ``adamax`` is
         what the paper uses, ``gradient`` the same with a fixed step. Adamax moves no weight by more than 0.002 in
-        an iteration, too little for landmarks: there, give it ``solver_options={"learning_rate": 0.2}``.
+        an iteration, too little for landmarks: there, give it ``solver_options={"step_size": 0.2}``.
     tol : float, default=1e-3
         Tolerance, > 0. ``bundle``, ``newton``: duality gap divided by the objective. ``adamax``,
         ``gradient``: change of the best objective over 20 iterations.
@@ -99,7 +99,7 @@ class ROCSVC(RankingClassifier):
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"learning_rate": 0.02}`` for ``adamax``.
+        More keywords for the solver's class, such as ``{"step_size": 0.02}`` for ``adamax``.
 
     Attributes
     ----------

@@ -51,19 +51,19 @@ class StepRule:
     longest: float
 
     @classmethod
-    def of(cls, problem, diagonal, schedule, step):
+    def of(cls, problem, diagonal, schedule, step_size):
         """Return the rule for a problem with k(x_i, x_i) = `diagonal`; see `NORMA`."""
         check_name("schedule", schedule, SCHEDULES)
-        step = require_number("step", step, positive=True)
+        step_size = require_number("step_size", step_size, positive=True)
         lam = problem.alpha * problem.n / problem.total_weight
         squared_r, smoothness = float(diagonal.max()), problem.loss.smoothness
         longest = 0.5 / lam
         if np.isfinite(smoothness):
             with np.errstate(divide="ignore", over="ignore"):  # no bound where the curvature underflows
                 longest = min(longest, float(np.divide(1.0, smoothness * squared_r)))
-        reach = step * ball_radius(problem) / (np.sqrt(squared_r) or 1.0)
+        reach = step_size * ball_radius(problem) / (np.sqrt(squared_r) or 1.0)
         if schedule == "inverse":
-            reach = step / lam
+            reach = step_size / lam
         elif schedule == "constant":
             reach /= np.sqrt(problem.n)
         return cls(schedule, float(reach), longest)

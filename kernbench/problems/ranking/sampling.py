@@ -141,24 +141,24 @@ def checked_features(design, ranked):
     return np.ones(ranked.n) if ranked.weights is None else ranked.weights
 
 
-def step_of(step, design, scale, steep):
+def step_of(step_size, design, scale, steep):
     """Return the step, by default `scale` over the mean |x|^2, or less if the slopes of the loss are unbounded.
 
     The step times |x|^2 does not depend on the units of the features.
     """
-    if step is not None:
-        return float(check_number("step", step, above=0))
+    if step_size is not None:
+        return float(check_number("step_size", step_size, above=0))
     if scale == OF_MEANS and steep:
         scale = OF_MEANS_STEEP
     mean = float(squared_norms(design).mean())
     return scale / mean if mean > 0 else 1.0
 
 
-def threshold_step_of(threshold_step, step, thresholds):
-    """Return the step of the thresholds, by default 1 if they start at exact values and `step` otherwise."""
+def threshold_step_of(threshold_step, step_size, thresholds):
+    """Return the step of the thresholds, by default 1 if they start at exact values and `step_size` otherwise."""
     if threshold_step is not None:
         return float(check_number("threshold_step", threshold_step, above=0))
-    return 1.0 if thresholds == "exact" else step
+    return 1.0 if thresholds == "exact" else step_size
 
 
 def first_coefficients(seed, n_coef):

@@ -49,8 +49,8 @@ class Descent(DesignMethod):
     first_check = PATIENCE
     own = ()
 
-    def _set_up(self, design, y, learning_rate, average, random_state, initial, **problem):
-        self.learning_rate = require_number("learning_rate", learning_rate, positive=True)
+    def _set_up(self, design, y, step_size, average, random_state, initial, **problem):
+        self.step_size = require_number("step_size", step_size, positive=True)
         self.average = bool(average)
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
@@ -81,7 +81,7 @@ class Descent(DesignMethod):
         self._finish_step()
         shared = self.x, self.scores, self.mean, self.best_coef, self.history, self.progress, self.counts
         if self._steps(n_iter, *shared) < n_iter:
-            raise ValueError("the iterates leave all bounds: lower learning_rate, or scale the features")
+            raise ValueError("the iterates leave all bounds: lower step_size, or scale the features")
         return n_iter
 
     def _finish_step(self):
@@ -151,32 +151,32 @@ class Descent(DesignMethod):
 
 
 class Gradient(Descent):
-    """Subgradient descent with a fixed step: f <- f - learning_rate * subgradient.
+    """Subgradient descent with a fixed step: f <- f - step_size * subgradient.
 
     Parameters
     ----------
-    learning_rate : float, default=0.01
+    step_size : float, default=0.01
     """
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False,
-                 learning_rate=0.01, average=False, random_state=None, initial=None, core="compiled"):  # fmt: skip
+                 step_size=0.01, average=False, random_state=None, initial=None, core="compiled"):  # fmt: skip
         super().__init__(core)
-        self._set_up(design, y, learning_rate, average, random_state, initial, alpha=alpha, weights=weights, loss=loss,
+        self._set_up(design, y, step_size, average, random_state, initial, alpha=alpha, weights=weights, loss=loss,
                      n_pairs=n_pairs, balanced=balanced)  # fmt: skip
 
     def _steps(self, n_iter, *shared):
-        return self.core.gradient_steps(self.problem, n_iter, self.learning_rate, *shared)
+        return self.core.gradient_steps(self.problem, n_iter, self.step_size, *shared)
 
 
 class Adamax(Descent):
     """Subgradient descent with Adamax (Kingma and Ba, ICLR 2015, section 7.1), the method of the paper's experiments.
 
     With g the derivatives with respect to the coefficients: m <- beta_1 m + (1 - beta_1) g, u <- max(beta_2 u, |g|),
-    and the coefficients move by -learning_rate / (1 - beta_1^t) m/u. Where u is 0 they stay.
+    and the coefficients move by -step_size / (1 - beta_1^t) m/u. Where u is 0 they stay.
 
     Parameters
     ----------
-    learning_rate : float, default=0.002
+    step_size : float, default=0.002
         No coefficient moves by much more in one iteration.
     beta_1, beta_2 : float, default=0.9, 0.999
     """
@@ -184,16 +184,16 @@ class Adamax(Descent):
     own = ("momentum", "largest")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", n_pairs=None, balanced=False,
-                 learning_rate=0.002, beta_1=0.9, beta_2=0.999, average=False, random_state=None, initial=None,
+                 step_size=0.002, beta_1=0.9, beta_2=0.999, average=False, random_state=None, initial=None,
                  core="compiled"):  # fmt: skip
         super().__init__(core)
         for name, value in (("beta_1", beta_1), ("beta_2", beta_2)):
             if not require_number(name, value) < 1:
                 raise ValueError(f"{name} must be below 1, got {value!r}")
         self.beta_1, self.beta_2 = beta_1, beta_2
-        self._set_up(design, y, learning_rate, average, random_state, initial, alpha=alpha, weights=weights, loss=loss,
+        self._set_up(design, y, step_size, average, random_state, initial, alpha=alpha, weights=weights, loss=loss,
                      n_pairs=n_pairs, balanced=balanced)  # fmt: skip
 
     def _steps(self, n_iter, *shared):
-        step = self.learning_rate, self.beta_1, self.beta_2
+        step = self.step_size, self.beta_1, self.beta_2
         return self.core.adamax_steps(self.problem, n_iter, *step, *shared, *self.own.values())

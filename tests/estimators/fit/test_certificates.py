@@ -36,7 +36,7 @@ MODELS = {
 ENTRIES = [entry for entry in registry.SOLVERS if entry.problem in MODELS]
 LIMITS = {"norm-ball-sgd", "pegasos", "norma", "sbp", "simba", "sbmd", "wolfe", "rbcd", "scs"}
 SAME = 1e-7  # relative difference of objectives
-REFUSED = "not finite|leave all bounds|too small|weights must|learning_rate|float64"  # sentences instead of a model
+REFUSED = "not finite|leave all bounds|too small|weights must|step_size|float64"  # sentences instead of a model
 
 
 @dataclass

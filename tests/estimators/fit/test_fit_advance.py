@@ -53,7 +53,7 @@ def calls_of(entry, rows, strength, monkeypatch, **limits):
     try:
         model.fit(X, np.arange(N) % 2)
     except ValueError as error:
-        assert re.search("scale the features|lower learning_rate", str(error)), error
+        assert re.search("scale the features|lower step_size", str(error)), error
     return made[0].granularity, made[0].calls
 
 

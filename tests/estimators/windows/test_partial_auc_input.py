@@ -14,7 +14,7 @@ def test_steps_that_are_too_long_leave_the_last_finite_model_and_name_the_parame
     X = rng.normal(size=(200, 5))
     y = (X[:, 0] + rng.normal(size=200) > 1).astype(int)
     model = PartialAUCClassifier(
-        (0.05, 0.5), loss="squared_hinge", solver=solver, solver_options={"step": 1e200}, random_state=0
+        (0.05, 0.5), loss="squared_hinge", solver=solver, solver_options={"step_size": 1e200}, random_state=0
     )
     with pytest.warns(ConvergenceWarning, match="lower step, or scale the features. The model is the last iterate"):
         model.fit(1e150 * X, y)
@@ -26,7 +26,7 @@ def test_an_objective_that_overflows_has_diverged():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))
     y = X[:, 0] + 0.5 * rng.normal(size=400) > 0
-    options = {"solver": "agd-sbcd", "solver_options": {"step": 10.0}, "max_iter": 32_500, "random_state": 0}
+    options = {"solver": "agd-sbcd", "solver_options": {"step_size": 10.0}, "max_iter": 32_500, "random_state": 0}
     with pytest.warns(ConvergenceWarning, match="not finite.*lower step"):
         model = PartialAUCClassifier((0.05, 0.5), loss="squared_hinge", **options).fit(X, y)
     assert model.status_ == "diverged" and not model.converged_

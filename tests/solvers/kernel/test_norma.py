@@ -38,7 +38,7 @@ def test_norma_is_the_published_recursion(twin, schedule, dropped, random_proble
     for loss in MARGIN_LOSSES:
         problem = MarginProblem(p.rows, p.y, alpha=0.05, loss=loss)
         rule = StepRule.of(problem, np.ones(p.n), schedule, 0.5)
-        solver = solver_of("norma", twin, p, alpha=0.05, loss=loss, schedule=schedule, step=0.5, rescale=False,
+        solver = solver_of("norma", twin, p, alpha=0.05, loss=loss, schedule=schedule, step_size=0.5, rescale=False,
                            random_state=3, **dropped)  # fmt: skip
         solver.advance(300)
         draws = draw_indices(as_generator(3), 300, p.n)
@@ -61,7 +61,9 @@ def test_truncation_error_of_norma_is_bounded(twin, random_problem):
     """
     p = random_problem(1)
     for tau in (5, 20, 60):
-        options = dict(alpha=1.0, fit_intercept=False, schedule="constant", step=0.3, rescale=False, random_state=0)
+        options = dict(
+            alpha=1.0, fit_intercept=False, schedule="constant", step_size=0.3, rescale=False, random_state=0
+        )
         gamma = StepRule.of(MarginProblem(p.rows, p.y, alpha=1.0), np.ones(p.n), "constant", 0.3)(1)
         whole, part = (solver_of("norma", twin, p, **options), solver_of("norma", twin, p, window=tau, **options))
         whole.advance(200 - tau)

@@ -190,7 +190,7 @@ def test_hard_problems_leave_finite_numbers(name, options, random_problem):
         ("norm-ball-sgd", {"radius": 0.0}, "radius must be a positive number"),
         ("norm-ball-sgd", {"average_power": -1.0}, "average_power"),
         ("norma", {"schedule": "invers"}, "did you mean 'inverse'"),
-        ("norma", {"step": 0.0}, "step must be a positive number"),
+        ("norma", {"step_size": 0.0}, "step_size must be a positive number"),
         ("norma", {"truncation": 1.5}, "truncation must be a positive integer"),
         ("norma", {"window": True}, "window must be a positive integer"),
         ("pegasos", {"loss": "hinje"}, "did you mean 'hinge'"),

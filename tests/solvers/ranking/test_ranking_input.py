@@ -22,7 +22,7 @@ def test_bad_problems_are_refused_with_a_sentence(entry, twin, ranking, rank):
         ({"weights": -np.ones(20)}, "at least 0"), ({"weights": np.full(20, np.nan)}, "finite"),
         ({"weights": np.ones(3)}, "sample_weight"), ({"weights": np.where(problem.y > 0, 1.0, 0.0)}, "negative sample"),
         ({"loss": "hing"}, "did you mean|unknown loss"), ({"n_pairs": 0}, "n_pairs"), ({"n_pairs": 2.5}, "n_pairs"),
-        ({"tol": 0.0} if entry in CERTIFIED else {"learning_rate": -1.0}, "tol|learning_rate"),
+        ({"tol": 0.0} if entry in CERTIFIED else {"step_size": -1.0}, "tol|step_size"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             rank(entry, twin, problem, **(squared | change))

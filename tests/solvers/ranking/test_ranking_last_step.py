@@ -48,7 +48,7 @@ def test_the_estimator_takes_the_last_step(name):
 @pytest.mark.parametrize("name", STEPS)
 def test_a_worse_last_step_is_not_reported(name, twin):
     """With a long step the iterates oscillate: every report is the best of all iterates, the newest among them."""
-    solver, best, newest_was_best = built(name, twin, learning_rate=0.7), np.inf, []
+    solver, best, newest_was_best = built(name, twin, step_size=0.7), np.inf, []
     for _ in range(30):
         solver.advance(1)
         newest = objective(np.array(solver.iterate))

@@ -118,7 +118,7 @@ def test_descent_stops_when_it_stagnates(name, ranking, rank):
     problem = ranking(100, 5)
     entry = next(e for e in RANKING_SOLVERS if e.name == name)
     rough, fine = (
-        driver.run(rank(entry, "compiled", problem, alpha=0.1, learning_rate=0.01), max_iter=5000, tol=tol)
+        driver.run(rank(entry, "compiled", problem, alpha=0.1, step_size=0.01), max_iter=5000, tol=tol)
         for tol in (0.03, 1e-6)
     )
     assert rough.status == fine.status == "stagnated"
@@ -133,7 +133,7 @@ def test_no_scale_makes_a_false_certificate(entry, loss, scale, ranking, rank):
     good = rank(RANKING_SOLVERS[0], "compiled", problem, loss=loss, alpha=1e-6, tol=1e-6)
     good.advance(300)
     problem.X = problem.X * scale
-    options = {"learning_rate": 0.01 / max(1, scale) ** 2} if entry.name == "gradient" else {}
+    options = {"step_size": 0.01 / max(1, scale) ** 2} if entry.name == "gradient" else {}
     solver = rank(entry, "compiled", problem, loss=loss, alpha=1e-3, **options)
     solver.advance(200)
     written = written_out(problem, 1e-3, loss)

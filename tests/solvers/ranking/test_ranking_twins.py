@@ -13,8 +13,8 @@ NEAR = 1e-4  # gap / objective below which only ends are compared
 VARIANTS = {
     "bundle": [{"loss": "squared_hinge"}, {"loss": "log_loss"}, {"max_cuts": 5, "tol": 1e-9}, {"tol": 1e-7}],
     "newton": [{"tol": 1e-9}, {"loss": "log_loss"}],
-    "gradient": [{"average": True, "learning_rate": 0.3}, {"loss": "log_loss"}],
-    "adamax": [{"average": True, "loss": "squared_hinge"}, {"beta_1": 0.0, "beta_2": 0.5, "learning_rate": 0.1}],
+    "gradient": [{"average": True, "step_size": 0.3}, {"loss": "log_loss"}],
+    "adamax": [{"average": True, "loss": "squared_hinge"}, {"beta_1": 0.0, "beta_2": 0.5, "step_size": 0.1}],
 }
 CASES = cases("roc-svm", VARIANTS)
 every_case = pytest.mark.parametrize("case", CASES, ids=case_name)

@@ -120,8 +120,8 @@ def test_the_margin_loss_is_that_of_the_worked_example(margin, value, twin):
 def test_one_outer_iteration_finds_the_proximal_points(w, prox_1, prox_2, thresholds):
     """One positive x = 1, negatives 0 and -1; mu = 1 of the sum over both pairs."""
     solver = pauc(
-        "agd-sbcd", [[1.0], [0.0], [-1.0]], [1, -1, -1], ranks=(1, 2), mu=2.0, gamma=2.0, step=0.01, inner_steps=40_000,
-        threshold_step=0.01, thresholds=thresholds, initial=Solution(np.array([w])),
+        "agd-sbcd", [[1.0], [0.0], [-1.0]], [1, -1, -1], ranks=(1, 2), mu=2.0, gamma=2.0, step_size=0.01,
+        inner_steps=40_000, threshold_step=0.01, thresholds=thresholds, initial=Solution(np.array([w])),
     )  # fmt: skip
     solver.advance(40_000)
     v_n = solver.solution().coef[0]
@@ -144,8 +144,8 @@ def test_sbcd_comes_nearer_to_the_proximal_point_the_longer_it_runs():
     for T in (100, 1000, 10_000, 100_000):
         found = [
             pauc(
-                "agd-sbcd", X, y, ranks=(0, 7), mu=mu, step=10 / np.sqrt(T), inner_steps=T, n_positive=2, n_negative=3,
-                thresholds="stochastic", initial=Solution(w), random_state=seed,
+                "agd-sbcd", X, y, ranks=(0, 7), mu=mu, step_size=10 / np.sqrt(T), inner_steps=T, n_positive=2,
+                n_negative=3, thresholds="stochastic", initial=Solution(w), random_state=seed,
             )
             for seed in range(4)
         ]  # fmt: skip
@@ -161,12 +161,12 @@ def test_sbcd_comes_nearer_to_the_proximal_point_the_longer_it_runs():
 @pytest.mark.parametrize(
     "name, options",
     [
-        ("agd-sbcd", {"mu": 10.0, "gamma": 10.0, "step": 5.0, "inner_steps": 10}),
-        ("agd-sbcd", {"mu": 10.0, "gamma": 10.0, "step": 5.0, "inner_steps": 10, "thresholds": "stochastic"}),
-        ("dca", {"step": 1.0}),
-        ("dca", {"step": 0.05, "schedule": "constant", "inner_steps": 2000}),
-        ("proximal-dca", {"step": 1.0, "proximal": 1e-2}),
-        ("minibatch", {"step": 1.0}),
+        ("agd-sbcd", {"mu": 10.0, "gamma": 10.0, "step_size": 5.0, "inner_steps": 10}),
+        ("agd-sbcd", {"mu": 10.0, "gamma": 10.0, "step_size": 5.0, "inner_steps": 10, "thresholds": "stochastic"}),
+        ("dca", {"step_size": 1.0}),
+        ("dca", {"step_size": 0.05, "schedule": "constant", "inner_steps": 2000}),
+        ("proximal-dca", {"step_size": 1.0, "proximal": 1e-2}),
+        ("minibatch", {"step_size": 1.0}),
     ],
 )
 def test_the_known_local_minimum_is_reached(name, options, known):
@@ -187,7 +187,7 @@ def test_the_whole_range_is_the_loss_over_all_pairs(ranking):
 
     best = minimize(objective, np.zeros(4), jac=True).fun
     for name in ("agd-sbcd", "dca", "minibatch"):
-        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20, step=0.3)
+        solver = pauc(name, problem.X, problem.y, alpha=0.01, n_positive=20, n_negative=20, step_size=0.3)
         solver.advance(20_000)
         assert best <= solver.objective() < best * 1.002
 
@@ -211,7 +211,7 @@ def test_a_step_on_all_samples_is_one_of_subgradient_descent(ranking):
     w, window = np.ones(3), WindowPairs(problem.y, (0.15, 0.5), loss="hinge", sample_weight=problem.weights)
     g = problem.X.T @ window.value_and_subgradient(problem.X @ w)[1]
     solver = pauc(
-        "minibatch", problem.X, problem.y, weights=problem.weights, fpr_range=(0.15, 0.5), loss="hinge", step=0.3,
+        "minibatch", problem.X, problem.y, weights=problem.weights, fpr_range=(0.15, 0.5), loss="hinge", step_size=0.3,
         n_positive=60, n_negative=60, initial=Solution(w), average=False,
     )  # fmt: skip
     solver.advance(1)
@@ -262,7 +262,7 @@ def test_format_agnosticism(entry, ranking, windowed):
         problem = ranking(150, 13, form="csr")
         problem.X = change(problem.X)
         solver = windowed(
-            entry, "compiled", problem, **options_for(entry) | ({} if entry.name == "pesg" else {"step": 0.5})
+            entry, "compiled", problem, **options_for(entry) | ({} if entry.name == "pesg" else {"step_size": 0.5})
         )
         solver.advance(60)
         answers.append(solver.solution().coef)
@@ -289,13 +289,12 @@ def test_it_starts_from_small_random_numbers_or_from_given_coefficients(entry, r
 def test_an_overflow_names_the_step_and_keeps_the_last_finite_coefficients(entry, twin, ranking, windowed):
     problem = ranking(60, 10)
     problem.X = problem.X * 1e150
-    name = "learning_rate" if entry.name == "pesg" else "step"
     if entry.name == "pesg":
-        huge = {"learning_rate": 1e200, "clip": 1e300}
+        huge = {"step_size": 1e200, "clip": 1e300}
     else:
-        huge = {"step": 1e200, "loss": "squared_hinge"}
+        huge = {"step_size": 1e200, "loss": "squared_hinge"}
     solver = windowed(entry, twin, problem, **options_for(entry) | huge)
-    with pytest.raises(ValueError, match=f"lower {name}, or scale the features"):
+    with pytest.raises(ValueError, match="lower step_size, or scale the features"):
         solver.advance(500)
     assert np.isfinite(solver.solution().coef).all()
 
@@ -329,9 +328,9 @@ def test_bad_settings_are_refused_with_a_sentence(entry, twin, ranking, windowed
     if entry.problem == "partial-auc":
         changes += [({"fpr_range": (0.5, 0.5)}, "fpr_range"), ({"ranks": (1, 3)}, "not both")]
     if entry.name == "pesg":
-        changes += [({"learning_rate": 0.0}, "learning_rate"), ({"stage_steps": 0}, "stage_steps")]
+        changes += [({"step_size": 0.0}, "step_size"), ({"stage_steps": 0}, "stage_steps")]
     else:
-        changes += [({"step": -1.0}, "step")]
+        changes += [({"step_size": -1.0}, "step_size")]
     if "agd" in entry.name:
         changes += [({"mu": 0.0}, "mu"), ({"gamma": np.nan}, "gamma"), ({"shared_batches": 1}, "shared_batches")]
     if entry.name not in ("minibatch", "pesg"):

@@ -35,7 +35,7 @@ def compare(case, problem, windowed, tally, label, rounds=4):
     entry, options = case
     of_pairs = entry.problem != "ranked-range"
     short = {} if entry.name in ("minibatch", "pesg") else SHORT
-    short = short if entry.name == "pesg" else {"step": STEP, **short}
+    short = short if entry.name == "pesg" else {"step_size": STEP, **short}
     options = {**short, **(OF_PAIRS if of_pairs else {"batch_size": 12}), **options}
     if not of_pairs:
         weight = problem.n if problem.weights is None else problem.weights.sum()

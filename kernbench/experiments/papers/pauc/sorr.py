@@ -32,7 +32,7 @@ METHODS = (
     _method("agd", "AGD (the paper's)", solver="agd", **OF_BATCHES),
     _method("dca", "DCA", solver="dca", **OF_BATCHES),
     _method("dca-constant", "DCA, constant steps", solver="dca",
-            solver_options={"schedule": "constant", "step": 0.1}, **OF_BATCHES),
+            solver_options={"schedule": "constant", "step_size": 0.1}, **OF_BATCHES),
     _method("dca-exact", "exact DCA (ours)", solver="dca-exact", tol=1e-5),
     Method("logistic", "LinearSVC, log_loss: the mean of all losses", "kernbench.estimators:LinearSVC",
            {"loss": "log_loss", "solver": "bundle", "alpha": 1e-7, "fit_intercept": False}, seed_param="random_state"),

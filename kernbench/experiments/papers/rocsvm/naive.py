@@ -18,11 +18,11 @@ class NaiveROCSVC:
     tol : float
         Change of the best objective over 20 iterations, relative to max(1, objective).
     max_iter : int
-    learning_rate : float
+    step_size : float
     """
 
-    def __init__(self, alpha=1e-3, tol=1e-6, max_iter=1000, learning_rate=0.002):
-        self.alpha, self.tol, self.max_iter, self.learning_rate = alpha, tol, max_iter, learning_rate
+    def __init__(self, alpha=1e-3, tol=1e-6, max_iter=1000, step_size=0.002):
+        self.alpha, self.tol, self.max_iter, self.step_size = alpha, tol, max_iter, step_size
         self.loss_ = "hinge"
 
     def fit(self, X, y):
@@ -40,7 +40,7 @@ class NaiveROCSVC:
             momentum = MOMENTUM * momentum + (1 - MOMENTUM) * g
             largest = np.maximum(DECAY * largest, np.abs(g))
             step = np.divide(momentum, largest, out=np.zeros_like(g), where=largest > 0)
-            w = w - self.learning_rate / (1 - MOMENTUM**t) * step
+            w = w - self.step_size / (1 - MOMENTUM**t) * step
         if self._value_and_subgradient(w, positives, negatives)[0] < best:
             best_w = w
         self.coef_, self.n_iter_ = best_w[None, :], np.array([t])

@@ -19,8 +19,8 @@ LANDMARKS = {"features": "nystroem", "n_landmarks": 300, "landmarks": "stratifie
 WHOLE = {"features": "exact"}
 # Longer steps in as many coordinates as there are rows overshoot, and 20 of them
 # without progress end the run.
-SHORT_STEPS = {"solver_options": {"learning_rate": 0.0002}}
-STEPS = {"solver_options": {"learning_rate": 0.02}}  # in 1,000 steps of 0.002 it would not get far from 0
+SHORT_STEPS = {"solver_options": {"step_size": 0.0002}}
+STEPS = {"solver_options": {"step_size": 0.02}}  # in 1,000 steps of 0.002 it would not get far from 0
 COMPARED = ("kernel-incomplete", "kernel-exact", "nystroem-incomplete", "nystroem-exact", "nystroem-logistic", "zero")
 
 

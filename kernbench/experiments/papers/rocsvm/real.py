@@ -30,7 +30,7 @@ TABLE = {
     ("accelerometer", "rbf-incomplete"): (1.60, 89.92),
 }
 GAUSSIAN = {"kernel": "rbf", "features": "nystroem", "n_landmarks": 300, "landmarks": "kmeans"}
-STEPS = {"solver_options": {"learning_rate": 0.02}}
+STEPS = {"solver_options": {"step_size": 0.02}}
 ALPHAS = [10.0 ** (k / 2) for k in range(2, -9, -1)]  # 10 to 0.0001
 
 

@@ -33,10 +33,10 @@ class NORMA(OnlineSolver):
     loss : str or ResidualLoss, default="hinge"
         One of `losses`.
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
-        gamma_t = step B / (r sqrt(t)), the paper's, with B the radius of a ball that holds the optimum (1/sqrt(lambda)
-        for the hinge) and r^2 = max k(x_i, x_i); step / (lambda (t + 1)); or step B / (r sqrt(n)). At most
+        gamma_t = `step_size` times B / (r sqrt(t)), the paper's, with B the radius of a ball that holds the optimum
+        (1/sqrt(lambda) for the hinge) and r^2 = max k(x_i, x_i); 1 / (lambda (t + 1)); or B / (r sqrt(n)). At most
         1 / (2 lambda), and for smooth losses at most one over the largest curvature times r^2.
-    step : float, default=0.25
+    step_size : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional
         Keep the newest `truncation` terms, at most this many support vectors; all by default.
@@ -52,13 +52,13 @@ class NORMA(OnlineSolver):
     losses = EXAMPLE_LOSSES
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", schedule="inverse_sqrt",
-                 step=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None,
+                 step_size=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None,
                  core="compiled"):  # fmt: skip
         super().__init__(
             core, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             random_state=random_state,
         )  # fmt: skip
-        self.step_at = StepRule.of(self.problem, np.asarray(self.diagonal), schedule, step)
+        self.step_at = StepRule.of(self.problem, np.asarray(self.diagonal), schedule, step_size)
         self.newest, self.window = require_count("truncation", truncation), require_count("window", window)
         self.drops = truncation is not None or window is not None
         self.rescale = rescale

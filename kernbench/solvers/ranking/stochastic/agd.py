@@ -80,16 +80,16 @@ class AGDSBCD(AGD):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, threshold_step=None,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step_size=None, threshold_step=None,
                  inner_steps=50, n_positive=100, n_negative=100, thresholds="exact", shared_batches=True,
                  core="compiled"):  # fmt: skip
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = self.core.PairBatches(PairSampling(design, problem, n_positive, n_negative), thresholds)
-        self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
-                         inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
-                         random_state=random_state, initial=initial)  # fmt: skip
+        self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step_size=step_size,
+                         threshold_step=threshold_step, inner_steps=inner_steps, thresholds=thresholds,
+                         shared_batches=shared_batches, random_state=random_state, initial=initial)  # fmt: skip
 
 
 class RankedRangeAGD(AGD):
@@ -108,12 +108,12 @@ class RankedRangeAGD(AGD):
     losses = LIST_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
-                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step=None, threshold_step=None,
+                 random_state=None, initial=None, mu=1000.0, gamma=2000.0, step_size=None, threshold_step=None,
                  inner_steps=50, batch_size=100, thresholds="exact", shared_batches=True, core="compiled"):  # fmt: skip
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = RangeProblem(y, weights, loss, ranked_range)
         batches = self.core.ListBatches(ListSampling(design, problem, batch_size))
-        self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step=step, threshold_step=threshold_step,
-                         inner_steps=inner_steps, thresholds=thresholds, shared_batches=shared_batches,
-                         random_state=random_state, initial=initial)  # fmt: skip
+        self._set_up_agd(problem, batches, alpha=alpha, mu=mu, gamma=gamma, step_size=step_size,
+                         threshold_step=threshold_step, inner_steps=inner_steps, thresholds=thresholds,
+                         shared_batches=shared_batches, random_state=random_state, initial=initial)  # fmt: skip

@@ -19,8 +19,8 @@ class DCABase(Ranged):
     Parameters
     ----------
     schedule : {"decreasing", "constant"}, default="decreasing"
-        "constant" keeps eta_k = step, theta_k = threshold_step and T_k = inner_steps; for one list of losses 2,000 to
-        3,000 of these in the paper.
+        "constant" keeps eta_k = step_size, theta_k = threshold_step and T_k = inner_steps, which for one list of losses
+        is 2,000 to 3,000 in the paper.
     """
 
     step_scale = OF_LAST
@@ -70,14 +70,14 @@ class DCA(DCABase):
     losses = PAIR_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 random_state=None, initial=None, step_size=None, threshold_step=None, inner_steps=100,
                  schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact",
                  core="compiled"):  # fmt: skip
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
         batches = self.core.PairBatches(PairSampling(design, problem, n_positive, n_negative), thresholds)
-        self._set_up_dca(problem, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+        self._set_up_dca(problem, batches, alpha=alpha, step_size=step_size, threshold_step=threshold_step,
                          inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
                          initial=initial)  # fmt: skip
 
@@ -92,12 +92,12 @@ class ProximalDCA(DCA):
     """
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, proximal=1e-3, step=None, threshold_step=None, inner_steps=100,
+                 random_state=None, initial=None, proximal=1e-3, step_size=None, threshold_step=None, inner_steps=100,
                  schedule="decreasing", n_positive=100, n_negative=100, thresholds="exact",
                  core="compiled"):  # fmt: skip
         self.proximal = require_number("proximal", proximal)
         super().__init__(design, y, alpha=alpha, weights=weights, loss=loss, fpr_range=fpr_range, ranks=ranks,
-                         random_state=random_state, initial=initial, step=step, threshold_step=threshold_step,
+                         random_state=random_state, initial=initial, step_size=step_size, threshold_step=threshold_step,
                          inner_steps=inner_steps, schedule=schedule, n_positive=n_positive, n_negative=n_negative,
                          thresholds=thresholds, core=core)  # fmt: skip
 
@@ -113,12 +113,12 @@ class RankedRangeDCA(DCABase):
     losses = LIST_LOSSES
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", ranked_range=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, threshold_step=None, inner_steps=100,
+                 random_state=None, initial=None, step_size=None, threshold_step=None, inner_steps=100,
                  schedule="decreasing", batch_size=100, thresholds="exact", core="compiled"):  # fmt: skip
         super().__init__(core)
         check_loss(loss, self.losses)
         problem = RangeProblem(y, weights, loss, ranked_range)
         batches = self.core.ListBatches(ListSampling(design, problem, batch_size))
-        self._set_up_dca(problem, batches, alpha=alpha, step=step, threshold_step=threshold_step,
+        self._set_up_dca(problem, batches, alpha=alpha, step_size=step_size, threshold_step=threshold_step,
                          inner_steps=inner_steps, schedule=schedule, thresholds=thresholds, random_state=random_state,
                          initial=initial)  # fmt: skip

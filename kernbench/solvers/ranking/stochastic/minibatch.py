@@ -19,7 +19,7 @@ FIRST = 100  # steps of the first stage; the second one ends after twice as many
 class MiniBatch(Stochastic):
     """Mini-batch descent for alpha/2 |w|^2 + the mean pair loss over a window of false positive rates.
 
-    Step t = 1, 2, … draws positives and negatives without replacement and descends by step / sqrt(t) on the mean
+    Step t = 1, 2, … draws positives and negatives without replacement and descends by step_size / sqrt(t) on the mean
     loss over the window of the batch. A window covers mass, so that its ends may cut a negative in two; the published
     method rounds them to ranks. The regulariser is handled in closed form. The stages that the stopping rule compares
     end after 100, 200, 400, … steps.
@@ -27,7 +27,7 @@ class MiniBatch(Stochastic):
     Parameters
     ----------
     loss, fpr_range, ranks, n_positive, n_negative : see `AGDSBCD`
-    step : float, optional
+    step_size : float, optional
         The paper's c; by default 50 over the mean |x|^2, or 5 without `average`, or 1 for the squared hinge.
     radius : float, optional
         Project on the ball of this radius after each step. By default there is no projection.
@@ -36,11 +36,10 @@ class MiniBatch(Stochastic):
     """
 
     losses = PAIR_LOSSES
-    step_name = "step"
 
     def __init__(self, design, y, *, alpha, weights=None, loss="log_loss", fpr_range=(0.0, 1.0), ranks=None, tol=1e-3,
-                 random_state=None, initial=None, step=None, n_positive=100, n_negative=100, radius=None, average=True,
-                 core="compiled"):  # fmt: skip
+                 random_state=None, initial=None, step_size=None, n_positive=100, n_negative=100, radius=None,
+                 average=True, core="compiled"):  # fmt: skip
         super().__init__(core)
         check_flag("average", average)
         self.radius = np.inf if radius is None else require_number("radius", radius, positive=True)
@@ -48,7 +47,7 @@ class MiniBatch(Stochastic):
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
         sampling = PairSampling(design, problem, n_positive, n_negative)
-        self.step_size = step_of(step, design, OF_MEANS if average else OF_LAST, sampling.steep)
+        self.step_size = step_of(step_size, design, OF_MEANS if average else OF_LAST, sampling.steep)
         self.ranked = problem.make(self.core)
         self.steps, self.sum = np.zeros(1), np.zeros(design.n_coef)  # steps, and the sum of the iterates after each
         settings = self.step_size, self.radius, average, sampling.loss.code, sampling.batch, sampling.low, sampling.high
@@ -61,17 +60,9 @@ class MiniBatch(Stochastic):
         first = self.steps[0] + 1
         sampling = self.batches.sampling
         taken = self.core.steps(
-            self.batches,
-            u,
-            first,
-            self.step_size,
-            self.alpha,
-            sampling.low,
-            sampling.high,
-            self.radius,
-            self.w,
+            self.batches, u, first, self.step_size, self.alpha, sampling.low, sampling.high, self.radius, self.w,
             self.sum,
-        )
+        )  # fmt: skip
         self.steps += taken
         return taken
 

@@ -28,7 +28,7 @@ class PESG(Stochastic):
     loss : {"auc_margin"}, default="auc_margin"
     margin : float, default=1.0
         M.
-    learning_rate : float, default=0.1
+    step_size : float, default=0.1
         eta of the first stage.
     stage_steps : int, default=2000
         Steps of a stage.
@@ -41,20 +41,19 @@ class PESG(Stochastic):
     """
 
     losses = ("auc_margin",)
-    step_name = "learning_rate"
 
     def __init__(self, design, y, *, alpha, weights=None, loss="auc_margin", margin=1.0, tol=1e-3, random_state=None,
-                 initial=None, learning_rate=0.1, stage_steps=2000, decay=2e-3, clip=1.0, n_positive=100,
+                 initial=None, step_size=0.1, stage_steps=2000, decay=2e-3, clip=1.0, n_positive=100,
                  n_negative=100, core="compiled"):  # fmt: skip
         super().__init__(core)
         check_auc_margin(loss)
         check_number("stage_steps", stage_steps, at_least=1, whole=True)
         self.margin = require_number("margin", margin, positive=True)
-        self.eta, self.stage_steps = require_number("learning_rate", learning_rate, positive=True), stage_steps
+        self.eta, self.stage_steps = require_number("step_size", step_size, positive=True), stage_steps
         self.decay, self.clip = require_number("decay", decay), require_number("clip", clip, positive=True)
         sampling = PairSampling(design, WindowProblem(y, weights, HINGE), n_positive, n_negative)
         self.theta = np.zeros(1)
-        settings = margin, learning_rate, stage_steps, decay, clip, sampling.batch
+        settings = margin, step_size, stage_steps, decay, clip, sampling.batch
         self._set_up(
             self.core.PairBatches(sampling), alpha, sampling.batch, settings, stage_steps, random_state, initial
         )

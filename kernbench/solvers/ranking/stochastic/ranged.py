@@ -18,16 +18,16 @@ from kernbench.validation.numbers import check_name, check_number
 class Ranged(Stochastic):
     """Outer iterations k = 0, 1, …, which are the stages.
 
-    Each takes T_k = inner_steps (k + 1)^2 steps with eta_k = step / (k + 1).
+    Each takes T_k = inner_steps (k + 1)^2 steps with eta_k = step_size / (k + 1).
 
     Parameters
     ----------
-    step : float, optional
+    step_size : float, optional
         The paper's c; by default 5 over the mean |x|^2 where the last iterate is reported, and 50 over it, or 1 for
         squared losses, where means of iterates are.
     threshold_step : float, optional
         theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
-        and `step`, as in the paper, where they are stochastic.
+        and `step_size`, as in the paper, where they are stochastic.
     inner_steps : int, default=50 (DCA: 100)
         T_0, the paper's C.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -37,16 +37,15 @@ class Ranged(Stochastic):
     """
 
     compiled_core = "kernbench.solvers.ranking.stochastic._sbcd"
-    step_name = "step"
 
-    def _set_up_ranged(self, problem, batches, alpha, numbers, *settings, runs, step, threshold_step, inner_steps,
+    def _set_up_ranged(self, problem, batches, alpha, numbers, *settings, runs, step_size, threshold_step, inner_steps,
                        thresholds, random_state, initial):  # fmt: skip
         """Start; `runs` are tuples of a name, the share l/N of the losses that count, pull and ridge."""
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         self.exact = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
         sampling = batches.sampling
         self.ranked, self.inner_steps = problem.make(self.core), inner_steps
-        self.step_size = step_of(step, batches.design, self.step_scale, sampling.steep)
+        self.step_size = step_of(step_size, batches.design, self.step_scale, sampling.steep)
         self.threshold_step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.names, *numbers_of_runs = zip(*runs)
         self.share, self.pull, ridge = (np.array(values, dtype=np.float64) for values in numbers_of_runs)
