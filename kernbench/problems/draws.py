@@ -51,7 +51,7 @@ def indices_of(u, n, cumulative=None):
     Parameters
     ----------
     u : ndarray
-        In [0, 1).
+        Uniform numbers in [0, 1).
     n : int
     cumulative : ndarray of shape (n,), optional
 

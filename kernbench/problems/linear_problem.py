@@ -66,15 +66,15 @@ class LinearProblem(MarginProblem):
         Parameters
         ----------
         initial : Solution
-            With its dual variables in ``state["a"]``; else they are computed from the scores of ``coef``, a_i =
+            Its ``state["a"]`` holds dual variables; without, they are computed from the scores of ``coef``, a_i =
             -l'(z_i).
         settings : ndarray
-            What ``state["settings"]`` must equal for the rest of the state to be valid.
+            The value of ``state["settings"]`` for which the rest of the state is valid.
 
         Returns
         -------
         a : ndarray of shape (n,)
-            In the domain of the dual.
+            Dual variables in their domain.
         state : dict of str to ndarray, or None
 
         Raises

@@ -43,8 +43,8 @@ class MarginProblem:
     linear : ndarray of shape (n,)
         Factors of the coefficients in the dual objective: the labels, or the targets.
     constraint : {"sum", "signs", "size"}
-        What is kept where there is an intercept: the sum of the coefficients, those of the positive and of the negative
-        ones, or their sum and a bound on the sum of their magnitudes.
+        The constraint that an intercept brings: it keeps the sum of the coefficients, those of the positive and of the
+        negative ones, or their sum and a bound on the sum of their magnitudes.
     has_multiples : bool
         Whether multiples of a solution are feasible, within the box.
     lowest : float
@@ -53,7 +53,7 @@ class MarginProblem:
     Raises
     ------
     ValueError
-        With a sentence that says what to change.
+        If a parameter or the data are invalid; the message says what to change.
     """
 
     constraint, has_multiples, lowest = "sum", True, 0.0

@@ -45,7 +45,7 @@ class NuLoss:
 
 
 class NuMargin(NuLoss):
-    """Of margins: minus the smallest ones."""
+    """The nu-loss of margins: minus the smallest ones."""
 
     name = "nu_margin"
 
@@ -54,7 +54,7 @@ class NuMargin(NuLoss):
 
 
 class NuResidual(NuLoss):
-    """Of residuals: the magnitudes of the largest ones."""
+    """The nu-loss of residuals: the magnitudes of the largest ones."""
 
     name, lower = "nu_residual", -1.0
 

@@ -137,7 +137,7 @@ def C_of_solution(coef_sum, margins, squared_norm, weights=None):
     coef_sum : float
         sum_i |coef_i| of u = sum_i coef_i k(x_i, .), scaled to a smallest unslackened margin of 1.
     margins, squared_norm, weights
-        As for `nu_of_solution`.
+        See `nu_of_solution`.
 
     Returns
     -------

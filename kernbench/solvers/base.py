@@ -27,7 +27,7 @@ class Solution:
     n_iter : int
         Iterations that led to this solution, over all warm starts.
     state : dict of str to ndarray
-        What else the solver needs to continue exactly where it stopped (counts, averages, …); may be empty.
+        Further arrays needed to continue exactly where it stopped (counts, averages, …); may be empty.
     """
 
     coef: np.ndarray
@@ -41,7 +41,7 @@ class Diverged(ValueError):
 
 
 class Solver(Protocol):
-    """What a solver must have.
+    """The interface of a solver.
 
     The objective is ``alpha/2 * ||f||^2`` plus the mean of the losses, over examples or over pairs, for all of them.
     `kernbench.solvers.method.Method` adds what only some solvers have, with defaults for the others.

@@ -54,7 +54,7 @@ class FitResult:
     subproblem_gap : float or None
         Certified gap of the last convex subproblem, for a method of problems that are not convex.
     message : str
-        For a run that diverged, the parameter to change.
+        The parameter to change, for a run that diverged.
     returned : Solution or None
         The model f = 0, or that for a smaller C, where it has a smaller objective than `solution`; None where
         `solution` is the model.

@@ -43,14 +43,14 @@ class Method:
     is_sampled : bool
         Whether `objective` is that of a sample of the rows; `whole_objective` then estimates that of all.
     subproblem_gap : float or None
-        For a difference of convex functions, whose `gap` is None: the certified gap of the last convex subproblem, in
+        The certified gap of the last convex subproblem of a difference of convex functions, whose `gap` is None, in
         units of `objective`; infinity before the first.
     tol : float
         Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls.
     min_iter : int
         Only where ``first_check`` is None: iterations, over all warm starts, before which `advance` does not stop.
     problem : object
-        What is minimised, where estimators ask for it.
+        The problem that is minimised, where estimators ask for it.
     """
 
     losses: tuple = ()

@@ -17,7 +17,7 @@ VISIBLE = 1e-4  # error of decision values from which the user should know
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of a returned model.
+    """The objective of a returned model, its gap, and the share of rounding in them.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ def certify(
     model : Solution
         Its coefficients and intercept, and in ``state["a"]`` dual variables if the solver has them.
     objective, gap : float
-        The solver's.
+        Those that the solver reports.
     tol : float
         The gap that the run was to reach, relative to the objective.
     known : Rounding
-        Of the solver's objective and bound.
+        Rounding errors of the solver's objective and bound.
     make_space : callable
         ``make_space()`` returns `extended.Features` or `extended.Expansion`.
     scores : callable, optional
@@ -136,7 +136,7 @@ def measured(risk, risk_value, coef, largest, unit, of_norm, of_risk):
     risk_value : float
     coef : ndarray of shape (n,)
     largest, unit : float
-        As for `rounding.of_expansion`, of the sums in float64.
+        As for `rounding.of_expansion`, for the sums in float64.
     of_norm : float
         Bound on the mean error of scores times the sign of the coefficient, rows counted by |coef|.
     of_risk : float

@@ -17,7 +17,7 @@ ROUNDING = 1e-5  # error of a kernel value, as a share of the largest, that coun
 
 
 def shows_negative_curvature(kernel, X, coef, *, balanced, objective=None, lower=None, at_zero=None):
-    """Return whether the kernel of rows X is not positive semi-definite, as far as a look at some rows shows.
+    """Return whether the kernel of rows X is not positive semi-definite, as far as some of the rows show.
 
     Parameters
     ----------
@@ -25,11 +25,12 @@ def shows_negative_curvature(kernel, X, coef, *, balanced, objective=None, lower
     X : ndarray or CSR matrix of shape (n, d)
         The kernel matrix itself for a precomputed kernel.
     coef : ndarray of shape (n,)
-        Coefficients of the solution; the rows with the largest ones are looked at.
+        Coefficients of the solution; the rows with the largest ones are examined.
     balanced : bool
         Whether coefficients sum to zero, since an intercept is free: then directions of sum zero count.
     objective, lower, at_zero : float, optional
-        Of the solution, the solver's lower bound of the optimum, and the objective at f = 0, which exceeds the optimum.
+        The objective of the solution, the solver's lower bound on the optimum, and the objective at f = 0, an upper
+        one.
     """
     if kernel.is_semi_definite:
         return False

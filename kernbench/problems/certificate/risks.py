@@ -18,7 +18,7 @@ class MarginRisk:
     Parameters
     ----------
     problem : MarginProblem
-        With a positive ``alpha``.
+        A problem with a positive ``alpha``.
     """
 
     lowest = 0.0  # value of an objective
@@ -132,7 +132,7 @@ class ScoresRisk:
         return self.zero, 0.0
 
     def change(self, risk, error):
-        """As for a margin, a difference of two scores."""
+        """Return the change of the risk, as for a margin: a difference of two scores."""
         if np.isfinite(self.slope):
             return 2.0 * self.slope * error
         return 4.0 * np.sqrt(max(risk, 0.0)) * error + 4.0 * error**2

@@ -32,11 +32,11 @@ def of_expansion(risk, risk_value, size, largest, unit):
     ----------
     risk : MarginRisk or PairRisk
     risk_value : float
-        Of f.
+        The risk of f.
     size : float
-        S.
+        The sum of the |c_j|.
     largest : float
-        k.
+        The largest k(x, x).
     unit : float
         Relative error of a sum of kernel values.
     """
@@ -54,14 +54,14 @@ def of_weights(risk, risk_value, gap, norm, longest, n_features, eps=EPS, n_term
     ----------
     risk : MarginRisk or PairRisk
     risk_value, gap : float
-        Of f.
+        The risk of f, and the gap of its objective.
     norm : float
         |w|.
     longest : float
         Bound on |x_i|.
     n_features : int
     eps : float
-        Of the sums.
+        Unit roundoff of the sums.
     n_terms : int, optional
         Largest number of terms of a score, at most `n_features`.
     """

@@ -31,7 +31,7 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
     Raises
     ------
     ValueError
-        For the first invalid one.
+        For the first invalid parameter.
     """
     check_name("geometry", geometry, GEOMETRIES)
     check_name("line_search", line_search, SEARCHES)
@@ -68,7 +68,7 @@ def check_wolfe(*, alpha, geometry, line_search, bundle_size, eps, c1, c2):
     Raises
     ------
     ValueError
-        For the first invalid one.
+        For the first invalid parameter.
     """
     if alpha is None:
         raise ValueError("wolfe needs alpha, a positive number")
@@ -103,8 +103,8 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     fit_intercept : bool
     objective : float
     coefs : list of ndarray of shape (n,)
-        Those of the iterate, and of the averaged subgradient; near the optimum the latter are dual feasible as they
-        are.
+        Coefficients of the iterate and of the averaged subgradient; near the optimum the latter are dual feasible
+        without a change.
     """
     settings = {"alpha": alpha, "weights": weights, "fit_intercept": fit_intercept}
     bounds = [dual_bound(_Product(matvec), y, coef, **settings) for coef in coefs]

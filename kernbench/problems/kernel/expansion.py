@@ -34,7 +34,7 @@ class Expansion:
     scale : float
         s.
     coef, responses : ndarray of shape (n,)
-        Those of s f.
+        Coefficients and responses of s f.
     intercept : float
     """
 

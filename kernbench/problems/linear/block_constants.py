@@ -18,7 +18,7 @@ def block_constants(columns, ends, problem):
     ends : ndarray of shape (b + 1,), int
         Block I begins at ends[I] and ends before ends[I + 1].
     problem : LinearProblem
-        With a smooth loss.
+        A problem with a smooth loss.
 
     Returns
     -------

@@ -152,7 +152,7 @@ class RangeProblem(RankedProblem):
     weights : array-like of shape (n,), optional
     loss : str
     ranked_range : (float, float), optional
-        In cumulative weight; the whole list by default.
+        Ends of the range in cumulative weight; the whole list by default.
     """
 
     name, centred_by = "RankedRange", None

@@ -23,7 +23,7 @@ class Averages:
     sums : list of ndarray
         Weighted sums of the iterates. For a tail without `first` there are two, begun at the last two powers of two.
     weights : ndarray of shape (2,)
-        What is divided by.
+        The sum of the weights of each.
     """
 
     def __init__(self, kind, first=None):

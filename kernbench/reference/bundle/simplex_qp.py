@@ -19,7 +19,7 @@ def simplex_qp(Q, b, u):
         Positive semi-definite.
     b : ndarray of shape (k,)
     u : ndarray of shape (k,)
-        Where to start: a point of the simplex, or zeros for the best vertex.
+        The starting point: a point of the simplex, or zeros for the best vertex.
 
     Returns
     -------

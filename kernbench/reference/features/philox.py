@@ -33,7 +33,7 @@ class Numbers:
     ----------
     seed, block : int
     factor : int, default=0
-        Which factor of a sum or product.
+        The index of the factor of a sum or product.
     second : bool, default=False
         Whether the draws are of the second stream.
     """

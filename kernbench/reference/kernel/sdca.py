@@ -11,7 +11,7 @@ INSIDE = 1e-3  # partners are judged by the curvature of psi this far inside its
 
 
 class Work:
-    """What the steps need of the problem, and the number of kernel values they took.
+    """The arrays of the problem that steps need, and the number of kernel values they took.
 
     Parameters
     ----------

@@ -121,19 +121,19 @@ class Point:
     widest : float
         Width of the smoothing at the start.
     rng : Generator
-        For the rows of the Hessian.
+        Draws the rows of the Hessian.
 
     Attributes
     ----------
     coef, best : ndarray of shape (d,)
     best_value, bound : float
-        Of the objective at `best`; a lower bound on the optimum.
+        The objective at `best`, and a lower bound on the optimum.
     mu : float
         Width of the smoothing.
     stuck : int
         Steps without progress.
     work : float
-        Of conjugate gradients since the Hessian was factorised, in multiplications.
+        Multiplications by conjugate gradients since the Hessian was factorised.
     """
 
     def __init__(self, risk, design, alpha, free_last, widest, rng):

@@ -28,7 +28,7 @@ class Work:
     upper, lower : float
         Thresholds of shrinking: the largest and smallest projected gradient of the epoch before.
     largest, smallest : float
-        Of this epoch.
+        The same, of this epoch.
     residual : float
         The sum of w_i (l(m_i) - psi(a_i) + a_i m_i) over its visits.
     n_products : int

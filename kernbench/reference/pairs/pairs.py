@@ -17,7 +17,7 @@ BLOCK = 256  # positives whose pairs are looked at together
 
 
 class Pairs:
-    """What both sets of pairs share: their losses by name."""
+    """Base class of both sets of pairs: their losses by name."""
 
     def mean_loss(self, scores, loss):
         """Mean over the pairs of a loss of a_i - b_j."""
@@ -104,7 +104,7 @@ class AllPairs(Pairs):
 
 
 class _Tail:
-    """For each threshold the sum over the values beyond it."""
+    """Return for each threshold the sum over the values beyond it."""
 
     def __init__(self, values, thresholds):
         self.order = np.argsort(values)
@@ -115,7 +115,7 @@ class _Tail:
 
 
 class _Head:
-    """For each value the sum over the thresholds below it."""
+    """Return for each value the sum over the thresholds below it."""
 
     def __init__(self, thresholds, values):
         self.order = np.argsort(thresholds)

@@ -17,7 +17,7 @@ class Tolerance:
     Attributes
     ----------
     coef : float
-        As a share of the largest coefficient of the reference.
+        Largest difference of coefficients, as a share of the largest one of the reference.
     smallest : float
         Coefficients of less than this are compared with it instead.
     objective, gap : float

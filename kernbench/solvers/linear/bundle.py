@@ -17,7 +17,7 @@ class Bundle(CuttingPlanes):
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
     tol, max_cuts, initial, core : see `kernbench.solvers.ranking.bundle.Bundle`
     random_state : None, int, RandomState or Generator
-        For the sample of the first fit.
+        Draws the sample of the first fit.
 
     References
     ----------

@@ -67,7 +67,7 @@ class Newton(Method):
     min_iter : int, default=0
         Steps before a gap of `tol` ends the run; until then only convergence up to rounding does.
     random_state : None, int, RandomState or Generator
-        For the rows of the Hessian and of the first fit, where there are too many for all.
+        Draws the rows of the Hessian and of the first fit, where all rows would be too many.
     initial : Solution, optional
         Coefficients to start from.
 

@@ -37,7 +37,7 @@ class Pegasos(PrimalSolver):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
+        The starting point. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
         exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data,
         whichever is more.
     batch_size : int, default=1

@@ -1,4 +1,4 @@
-"""What the linear solvers that keep weights have in common: their problem, draws and certificate."""
+"""Base of the linear solvers that keep weights: their problem, draws and certificate."""
 
 import numpy as np
 

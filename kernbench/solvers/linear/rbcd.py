@@ -36,8 +36,8 @@ class RBCD(PrimalSolver):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings is continued exactly; any other ``coef`` is a warm
-        start.
+        The starting point. A run of this class with the same settings is continued exactly; any other ``coef`` is a
+        warm start.
     n_blocks : int, optional
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features. By default
         blocks of eight features.

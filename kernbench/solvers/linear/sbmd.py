@@ -36,8 +36,8 @@ class SBMD(PrimalSolver):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any other
-        ``coef`` is a warm start, as if reached by ``n_iter`` steps.
+        The starting point. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any
+        other ``coef`` is a warm start, as if reached by ``n_iter`` steps.
     n_blocks : int, default=8
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional

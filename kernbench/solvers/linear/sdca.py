@@ -48,8 +48,8 @@ class SDCA(Method):
     random_state : None, int, RandomState or Generator
         One permutation, or n numbers, for each epoch.
     initial : Solution, optional
-        Where to start: at the dual variables of a run of this class, which is continued exactly if `alpha` and `loss`
-        are the same; or from -l'(m_i) at the margins m_i of ``coef``.
+        The starting point: the dual variables of a run of this class, which is continued exactly if `alpha` and `loss`
+        are the same; else -l'(m_i) at the margins m_i of ``coef``.
     """
 
     losses = EXAMPLE_LOSSES

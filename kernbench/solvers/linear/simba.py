@@ -47,7 +47,7 @@ class SIMBA(PrimalSolver):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
-        Where to start. A run of this class with the same settings is continued exactly. Other coefficients give the
+        The starting point. A run of this class with the same settings is continued exactly. Other coefficients give the
         first budget, and are the solution until the first game is over: a game itself begins at w = 0.
     horizon : int, default=4096
         Steps of the first game.

@@ -24,7 +24,7 @@ cdef class Work:
     ----------
     problem : PairwiseRisk
     rng : Generator
-        For the rows of the preconditioner.
+        Draws the rows of the preconditioner.
     """
 
     cdef Problem problem

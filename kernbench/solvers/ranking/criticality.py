@@ -40,15 +40,15 @@ def criticality(design, ranked, coef, *, alpha=0.0, mu=1.0, tol=1e-2, max_iter=1
         Coefficients found by any solver.
     alpha : float, default=0.0
     mu : float, default=1.0
-        That of the paper, whose objective is a sum over pairs, times the number of pairs within the range.
+        The paper's mu, whose objective is a sum over pairs, times the number of pairs within the range.
     tol : float, default=1e-2
         The error to reach, as a share of the criticality or, if that is larger, of a proximal step over mu.
     max_iter : int, default=1000
         Cuts for each point.
     smoothed : bool, default=False
-        Take `coef` for w itself: the norm of the gradient of the smoothed objective there.
+        Take `coef` as w itself, and return the norm of the gradient of the smoothed objective there.
     core : {"compiled", "reference"} or module, default="compiled"
-        That of `lbfgs_dca`.
+        The core of `lbfgs_dca`.
 
     Returns
     -------
@@ -96,5 +96,5 @@ class _Proximal:
         return self.solver.solution().coef
 
     def advance(self, n_iter, max_iter):
-        """Return whether anything was done."""
+        """Add cuts; return whether there were any."""
         return self.solver.n_iter < max_iter and self.solver.advance(n_iter) > 0

@@ -17,7 +17,7 @@ PATIENCE = 20  # iterations over which the best objective has to improve
 
 
 class Descent(DesignMethod):
-    """What both methods share: the best iterate, the mean of the last ones, the stopping rule.
+    """Base of both methods: the best iterate, the mean of the last ones, the stopping rule.
 
     A method defines `_steps`. It may keep arrays of its own in `own`, which `solution` saves by name.
 

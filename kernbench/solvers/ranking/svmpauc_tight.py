@@ -27,7 +27,7 @@ class SVMpAUCTight(CuttingPlanes):
     loss : {"hinge"}, default="hinge"
         The bound of the whole range is the mean hinge over all pairs.
     rounding : {"mass", "integer"}, default="mass"
-        What is done with ends of the range that cut a sample in two: "integer" rounds them inwards, as published.
+        How to treat ends of the range that cut a sample in two: "integer" rounds them inwards, as published.
     plain : bool, default=False
         Run the published method: the next point is the minimiser of the model, without a line search or Newton steps,
         from f = 0; it ends where Q exceeds the model by at most `eps`.

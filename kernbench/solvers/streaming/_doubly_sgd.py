@@ -29,7 +29,7 @@ def batch_sums(features, seed, k, X, y, weights, f, loss, factor):
         Outputs of the rows before the step.
     loss : OutputLoss
     factor : float or None
-        Of the covariance; None without a preconditioner.
+        Multiplies the covariance; None without a preconditioner.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def operator_sums(first, second, seed, k, X, weights, coef, with_covariance):
     -------
     ascent : ndarray of shape (n_coefficients, n_columns)
     covariance : ndarray of shape (n_columns, n_columns)
-        Of the block of the second stream; None unless `with_covariance`.
+        Covariance of block k of the second stream; None unless `with_covariance`.
     """
     m, old = first.n_columns, len(coef)
     size, mine = max(old, (k + 1) * m), slice(k * m, (k + 1) * m)

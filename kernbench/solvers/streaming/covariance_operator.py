@@ -22,9 +22,9 @@ class CovarianceOperator:
         The two streams.
     seed : int
     coef : ndarray of shape (n, n), optional
-        Where to start, n a multiple of the columns of a block.
+        The starting point, n a multiple of the columns of a block.
     core : module, optional
-        Of `kernbench.solvers.streaming.doubly_sgd`, whose features the streams are; the compiled one by default.
+        The core of `kernbench.solvers.streaming.doubly_sgd`, which made the streams; the compiled one by default.
     """
 
     def __init__(self, first, second, seed, coef=None, core=_doubly_sgd):
@@ -43,7 +43,7 @@ class CovarianceOperator:
         Parameters
         ----------
         ascent, covariance : ndarray
-            Of `sums`, which are overwritten.
+            The results of `sums`; they are overwritten.
         n_rows, k : int
         gamma, alpha, ridge : float
             `ridge` is added to the covariance of a preconditioner; without one, all coefficients are shrunk.

@@ -28,9 +28,9 @@ class DoublySGD(DoublyStochasticState):
     Parameters
     ----------
     batches : ArrayBatches or StreamBatches
-        Where examples come from. One iteration is one batch.
+        The source of the examples; an iteration takes one batch.
     kernel : Kernel
-        One that has random features.
+        A kernel that has random features.
     alpha : float
         Regularisation, at least 0; for ``loss="novelty"`` the share of outliers, in (0, 1).
     loss : str, default="hinge"
@@ -40,24 +40,25 @@ class DoublySGD(DoublyStochasticState):
     block_size : int, default=256
         Features of a block.
     form, draws : str, default="auto", "iid"
-        Of the features, as in `kernbench.features.RandomFeatures`.
+        How features are made and drawn, as in `kernbench.features.RandomFeatures`.
     schedule : {"bounded", "inverse", "inverse_sqrt", "published"}, default="bounded"
         gamma_t = s / (1 + s alpha t), s / (t + t0), s / sqrt(t), or s / (1 + 1e-4 t), with s the `step_size`.
     step_size : float, default=1.0
     t0 : float, default=0.0
     precondition : bool, default=False
-        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and let old
-        blocks be: alpha acts by way of the damping, and on blocks that are visited again. With max_blocks, batches of
-        all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared error.
+        Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and do not
+        shrink older blocks: alpha acts through the damping, and on blocks that are updated again. With max_blocks,
+        batches of all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared
+        error.
     damping : float, default=1e-4
     average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.streaming.averages.Averages`.
     average_from : int, optional
         The first step of ``"tail"``.
     max_blocks : int, optional
-        At most so many blocks; after them the first is updated again, and so on.
+        Largest number of blocks; once they exist, they are updated in turn.
     delta, epsilon, quantile : float, default=1.0, 0.1, 0.5
-        Of the losses ``"huber"``, ``"epsilon_insensitive"`` and ``"quantile"``.
+        Parameters of the losses ``"huber"``, ``"epsilon_insensitive"`` and ``"quantile"``.
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
         costs the features of one block for all rows, without them those of all blocks for a batch.
@@ -68,7 +69,7 @@ class DoublySGD(DoublyStochasticState):
     random_state : None, int, RandomState or Generator
         Gives the seed of the features; an int is the seed.
     initial : Solution, optional
-        Where to start. With the state of a run, and its seed, that run is continued.
+        The starting point. The state of a run with the same seed continues that run.
     core : {"compiled", "reference"}, default="compiled"
     """
 

@@ -125,7 +125,7 @@ class DoublyStochasticState(Method):
         self._room_bytes -= n_bytes
 
     def _ridge(self):
-        """What the preconditioner adds to the covariance of a block."""
+        """The ridge that the preconditioner adds to the covariance of a block."""
         return self.damping + self.alpha * (self.max_blocks or 1)
 
     def objective(self):

@@ -16,7 +16,9 @@ def test_steps_that_are_too_long_leave_the_last_finite_model_and_name_the_parame
     model = PartialAUCClassifier(
         (0.05, 0.5), loss="squared_hinge", solver=solver, solver_options={"step_size": 1e200}, random_state=0
     )
-    with pytest.warns(ConvergenceWarning, match="lower step, or scale the features. The model is the last iterate"):
+    with pytest.warns(
+        ConvergenceWarning, match="lower step_size, or scale the features. The model is the last iterate"
+    ):
         model.fit(1e150 * X, y)
     assert model.status_ == "diverged" and not model.converged_
     assert np.isfinite(model.coef_).all() and model.predict(X).shape == y.shape

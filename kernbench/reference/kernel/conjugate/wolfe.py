@@ -19,7 +19,7 @@ class Work:
     bundle_size : int
         Vectors whose hull is searched.
     coef, direction, part : ndarray of shape (n,)
-        Of f, of the direction, and the active part averaged as the direction is; changed in place.
+        Coefficients of f and of the direction, and the active part averaged as the direction is; changed in place.
     """
 
     def __init__(self, rows, problem, rkhs, bundle_size, coef, direction, part):
@@ -45,7 +45,7 @@ def recompute(work, deadline):
 def add_subgradient(work, reset, deadline):
     """Add the subgradient ahead of the current point, which after a null step adds new information; return True.
 
-    With `reset` it is the only one, and the direction minus this.
+    With `reset` the bundle holds nothing else, and the direction is minus this subgradient.
     """
     problem, u = work.problem, work.K @ work.coef
     active = active_part(

@@ -1,4 +1,4 @@
-"""What the online methods of the kernel SVM share: a checked problem, batches of draws, how a direction is reported.
+"""Base of the online methods of the kernel SVM: a checked problem, batches of draws, how a direction is reported.
 
 Each of them keeps the responses f(x_i) of all examples and needs one kernel row when a step changes f. Their cores do
 the steps on a batch of draws by a ``Walk``, which fetches the rows (``_walk``).

@@ -33,13 +33,13 @@ class Perceptron(OnlineSolver):
         Learn with the kernel k + r^2, r^2 = max k(x_i, x_i): a mistake also adds w_i y_i r^2 to b. The reported b is
         the best for the reported f.
     loss : {"hinge"}, default="hinge"
-        Of the objective.
+        The loss of the objective in which the direction is reported.
     n_passes : int or None, default=1
-        Passes over the data; the paper's theory is about one. With None, until a pass makes no mistake.
+        Passes over the data; the paper's theory is about one. None runs until a pass makes no mistake.
     order : {"random", "index"}, default="random"
         A new permutation for each pass, or the order of the data.
     output : {"last", "average", "random"}, default="last"
-        What is reported of the iterates after each step: the last, their average, or one drawn uniformly.
+        The iterate reported: the last, the average, or one drawn uniformly, of those after each step.
     random_state : None, int, RandomState or Generator
         Seeds the permutations and the random choice.
 

@@ -49,7 +49,7 @@ class SBP(Method):
     random_state : None, int, RandomState or Generator
         Draws one seed for three streams of uniform numbers: coins, and proposals for each basin.
     initial : Solution, optional
-        Where to start. With the state of an SBP run (``dual``, ``responses``, ``average``, ``average_responses``,
+        The starting point. With the state of an SBP run (``dual``, ``responses``, ``average``, ``average_responses``,
         ``scalars``, ``streams``) that run is continued; otherwise ``coef`` gives the first direction, and ``n_iter``
         the step sizes.
     core : {"compiled", "reference"}, default="compiled"
