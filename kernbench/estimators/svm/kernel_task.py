@@ -31,6 +31,8 @@ OWN_DUAL = ("smo", "sdca")  # dual methods: their bounds are the dual objectives
 # their bytes cost less than the certificate of float32 values, which computes some in float64.
 RARE_DOUBLE_ROWS, RARE = 2500, 4
 
+BEYOND = 8 * np.finfo(float).eps  # share of a bound that the roundings of C, its multiple and weights stay below
+
 
 class KernelTask(Task):
     """The task of one `KernelSVC`, or of a path of them.
@@ -221,12 +223,15 @@ def _next_start(solution, C, following, weights):
     kernel matrix times the coefficients, if present, is kept.
     """
     size = np.abs(solution.coef)
-    at_bound = np.count_nonzero(size > C * (1.0 if weights is None else weights) * (1 - 1e-9))
-    grows = 2 * at_bound > np.count_nonzero(size)
+    is_bounded = size > C * (1.0 if weights is None else weights) * (1 - 1e-9)
+    grows = 2 * np.count_nonzero(is_bounded) > np.count_nonzero(size)
     factor = following / C if grows else 1.0
+    coef = factor * solution.coef
+    if grows:  # beyond the bound, to which solvers clip: one rounding below it they would count as free
+        coef[is_bounded] *= 1.0 + BEYOND
     products = solution.state.get("products")
     state = {} if products is None else {"products": factor * products}
-    return Solution(factor * solution.coef, solution.intercept, state=state)
+    return Solution(coef, solution.intercept, state=state)
 
 
 def _most_double_rows(model, codes):

@@ -48,6 +48,17 @@ def test_path_takes_fewer_steps_than_single_fits():
     assert sum(model.n_kernel_evaluations_ for model in warm) < sum(model.n_kernel_evaluations_ for model in cold)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_coefficients_at_their_bound_start_at_the_next_one(weighted):
+    """One rounding below it each of them would count as free and need a step."""
+    rng = np.random.default_rng(0)
+    X, noise = rng.standard_normal((300, 3)), 2.0 * rng.standard_normal(300)
+    y, weights = X[:, 0] + noise > 0.0, rng.uniform(0.5, 1.0, 300) if weighted else None
+    models = KernelSVC(gamma=0.5).path(X, y, [0.001, 0.003, 0.01, 0.03], sample_weight=weights)
+    assert len(models[-1].support_) > 200
+    assert all(model.n_iter_[0] < 50 for model in models[1:])
+
+
 def test_path_starts_from_the_gradient_of_the_C_before():
     """Above `classic_rows` a start would take n kernel values for each support vector."""
     X, y = problem(600)
