@@ -4,10 +4,12 @@ A batch of rows costs one pass of the engine, a tenth of the same rows one by on
 will need request them in advance. Computed and cached values are counted separately.
 """
 
+from cython.parallel cimport prange
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from kernbench.kernels.engine._engine cimport Engine, allocate
+from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 from kernbench.kernels.engine.operands._operand cimport Operand
 
 import numpy as np
@@ -22,6 +24,10 @@ DEFAULT_CACHE_BYTES = 500_000_000
 # Multiply-adds per value up to which steps recompute their rows, a tile at a time. Kept values go to main memory and
 # back, the first time to pages that the system has to clear; that takes as long as some hundred multiply-adds.
 CHEAP_WORK = 80
+
+cdef enum:
+    PRODUCT_ROWS = 64       # rows of a product with several columns that are fetched at a time
+    PRODUCT_TILE = 1024     # ... and their columns that remain in cache: 256 KB in float32
 
 ctypedef fused real:
     float
@@ -336,6 +342,50 @@ cdef class KernelRows:
         if count:
             self.n_evaluations += len(rows) * len(columns)
         return self._product(self.kernel, self.operand, rows, columns, a)
+
+    def add_products(self, columns, A, double[:, ::1] out):
+        """out[c] += K[:, columns] A[:, c] in float64 for each column c of A, through the cache.
+
+        Each kernel row is fetched once. A tile of the rows remains in cache while it is added for all columns of A;
+        zeros in A cost nothing.
+
+        Parameters
+        ----------
+        columns : array-like of int
+        A : array-like of shape (len(columns), n_products)
+        out : ndarray of shape (n_products, n_rows)
+        """
+        cdef:
+            const Py_ssize_t[::1] wanted = self._checked(columns, self.n_rows)
+            Py_ssize_t m = wanted.shape[0], n = self.n_rows, n_products = out.shape[0], first = 0, count, q, c, t
+            Py_ssize_t height = min(PRODUCT_ROWS, self.capacity), n_tiles = (n + PRODUCT_TILE - 1) // PRODUCT_TILE
+            const double[:, ::1] weights = np.ascontiguousarray(A, dtype=np.float64)
+            bint single = self.single
+            Py_ssize_t[::1] used = np.zeros(n_products, dtype=np.intp)  # rows of a column of A, of those fetched
+            double[:, ::1] steps = np.empty((n_products, height))
+            size_t[:, ::1] addresses = np.empty((n_products, height), dtype=np.uintp)
+            void *rows[PRODUCT_ROWS]
+        if weights.shape[0] != m or weights.shape[1] != n_products or out.shape[1] != n:
+            raise ValueError(f"A must have the shape ({m}, {n_products}), and out ({n_products}, {n})")
+        with single_threaded_blas(), nogil:
+            while first < m:
+                count = min(height, m - first)
+                self.fetch(&wanted[first], count, rows)
+                for c in range(n_products):
+                    used[c] = 0
+                    for q in range(count):
+                        if weights[first + q, c] != 0.0:
+                            steps[c, used[c]], addresses[c, used[c]] = weights[first + q, c], <size_t> rows[q]
+                            used[c] += 1
+                for t in prange(n_tiles, schedule="static", use_threads_if=n * count * n_products > 200000):
+                    for c in range(n_products):
+                        if single:
+                            add_rows_float(<float **> &addresses[c, 0], &steps[c, 0], used[c], t * PRODUCT_TILE,
+                                           min(n, (t + 1) * PRODUCT_TILE), &out[c, 0])
+                        else:
+                            add_rows_double(<double **> &addresses[c, 0], &steps[c, 0], used[c], t * PRODUCT_TILE,
+                                            min(n, (t + 1) * PRODUCT_TILE), &out[c, 0])
+                first += count
 
     def step(self, columns, a):
         """Return K[:, columns] @ a over the present rows, float64, bypassing the cache."""

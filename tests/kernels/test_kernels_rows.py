@@ -47,6 +47,22 @@ def test_product_is_the_block_times_the_vector(data, kernel, dtype, assert_close
         assert_close(rows.product(I, J, a), K[np.ix_(I, J)] @ a, dtype, factor=50)
 
 
+@pytest.mark.parametrize("cache_bytes", [NO_CACHE, DEFAULT_CACHE_BYTES], ids=["no cache", "cache"])
+def test_products_with_several_columns_are_added(data, kernel, dtype, cache_bytes, assert_close):
+    K, rng = evaluate(kernel, data), np.random.default_rng(2)
+    rows = KernelRows(data, kernel, cache_bytes=cache_bytes, dtype=dtype)
+    for size in (0, 1, 70, 150):
+        J = rng.choice(150, size, replace=False)
+        A = rng.normal(size=(size, 3)) * (rng.random((size, 3)) < 0.5)
+        out = np.ones((3, 150))
+        for own in (rows, ReferenceRows(data, kernel)):
+            out[:] = 1.0
+            own.add_products(J, A, out)
+            assert_close(out, 1.0 + A.T @ K[J], dtype, factor=50)
+    with pytest.raises(ValueError, match=r"A must have the shape \(2, 3\)"):
+        rows.add_products([0, 1], np.ones((2, 2)), np.ones((3, 150)))
+
+
 @pytest.mark.parametrize("n_asked, n_columns", [(150, 20), (20, 150), (150, 150), (300, 20), (20, 300)])
 def test_product_takes_indices_in_any_order_and_twice(data, n_asked, n_columns, assert_close):
     """As many indices as there are rows are not yet all the rows in their order."""

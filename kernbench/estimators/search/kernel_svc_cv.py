@@ -20,7 +20,7 @@ from kernbench.validation.numbers import check_flag, check_positive
 
 OWN = ("Cs", "gammas", "cv", "scoring")  # parameters that KernelSVC does not have
 WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
-BYTES_PER_FOLD = 64  # of each row and pair of classes: starts and solutions with their products, weights, changes
+BYTES_PER_FOLD = 112  # of each row and pair of classes: starts and solutions with their products, bounds, changes
 
 
 class KernelSVCCV(ExpansionClassifier):

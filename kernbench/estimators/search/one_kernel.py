@@ -5,11 +5,12 @@ kernel rows of all folds are rows of one matrix, which are computed once as far 
 gradient that the solver updates for all rows holds the decision values of the held-out ones.
 
     for each C, upwards:  fit all rows, from the solution for the C before
-                          for each fold: fit, from the solution for all rows or from its own for the C before,
-                                         whichever has the larger dual objective; read off its held-out scores
+                          start each fold from its own solution for the C before, or from that for all rows, if the
+                                  former is far; improve all starts in joint rounds (`JointSMO`)
+                          for each fold: end the fit, certified, and read off its held-out scores
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -18,14 +19,15 @@ from kernbench.estimators.fit.runs import iteration_limit, within_floats
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
 from kernbench.estimators.fit.training_data import weigh_classes
-from kernbench.estimators.search.starts import box_of, nearer, products_of, restored
+from kernbench.estimators.search.starts import NEAR, box_of, dual_of, nearer, scaled, without_rows
 from kernbench.estimators.svm.kernel_svc import KernelSVC
-from kernbench.estimators.svm.kernel_task import PairProblem
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
-from kernbench.kernels.threads import single_threaded_blas
+from kernbench.kernels.threads import n_openmp_threads, single_threaded_blas
+from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers import driver
-from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo.joint import JointSMO
 
+ONE_SET_ROWS = 4000  # up to which SMO takes a whole problem as one working set, with nothing to share but rows
 UNFINISHED = ("max_seconds", "interrupted")  # a run with this status ends the search
 
 
@@ -102,10 +104,8 @@ class OneKernel:
             for k, pair in enumerate(self.pairs):
                 earlier = [None] * (1 + len(self.folds))
                 if before is not None:
-                    follow = PairProblem(self.task, k, pair).next_start
-                    solutions = [before[1].solutions[k], *before[1].of_folds[k]]
-                    earlier = [follow(solution, before[0], C) for solution in solutions]
-                self._fit_pair(k, pair, C, earlier, cell)
+                    earlier = [before[1].solutions[k], *before[1].of_folds[k]]
+                self._fit_pair(pair, C, earlier, None if before is None else C / before[0], cell)
             before = C, cell
             yield cell
 
@@ -118,62 +118,80 @@ class OneKernel:
         own = is_train if sample_weight is None else is_train * sample_weight
         return weigh_classes(model, classes, classes[codes], codes, own)
 
-    def _fit_pair(self, k, pair, C, earlier, cell):
+    def _fit_pair(self, pair, C, earlier, growth, cell):
         """Fit a pair of classes to all rows and to each fold; add the results to `cell`.
 
-        `earlier` holds the starts from the C before, that of all rows first; None for the first C.
+        `earlier` holds the solutions for the C before, that of all rows first, and `growth` the ratio of the two Cs;
+        None for the first C.
         """
         is_member = np.isin(self.task.codes, (pair.negative, pair.positive))
-        weights = self.weights * is_member
-        initial = _within(earlier[0], box_of(pair.y, weights, C))
-        full = self._solve(pair, C, weights, initial, cell).solution
-        cell.solutions.append(full)
-        cell.of_folds.append([])
-        coef, products = full.coef, full.state["products"]
-        slopes = pair.y - products - full.intercept
-        weights = [own * is_member for own in self.fold_weights]
-        starts = np.column_stack([
-            restored(coef, *box_of(pair.y, own, C), slopes, self.model.fit_intercept) for own in weights
-        ])  # fmt: skip
-        responses = products_of(self.rows, products, coef, starts)
+        weights = [own * is_member for own in (self.weights, *self.fold_weights)]
+        boxes = [box_of(pair.y, own, C) for own in weights]
+        starts = [one and scaled(one, pair.y, growth, box) for one, box in zip(earlier, boxes, strict=True)]
+        if starts[0] is not None:
+            starts[0] = self._advance([starts[0]], pair, C, weights[:1])[0]
+        full = self._solve(pair, C, weights[0], starts[0], cell).solution
+        dual = dual_of(full, pair.y)
+        far = [j for j, one in enumerate(starts[1:]) if one is None or dual_of(one, pair.y) < NEAR * dual]
+        for j, start in zip(
+            far, without_rows(self.rows, full, pair.y, [boxes[1 + j] for j in far], self.model.fit_intercept)
+        ):
+            starts[1 + j] = nearer(start, starts[1 + j], pair.y)
+        begin = perf_counter()
+        starts = self._advance(starts[1:], pair, C, weights[1:])
+        cell.seconds += (perf_counter() - begin) / len(self.folds)
+        own = []
         for j, fold in enumerate(self.folds):
-            state = {"products": np.ascontiguousarray(responses[:, j])}
-            start = Solution(np.ascontiguousarray(starts[:, j]), full.intercept, state=state)
-            start = nearer(start, _within(earlier[j + 1], box_of(pair.y, weights[j], C)), pair.y)
-            result = self._solve(pair, C, weights[j], start, cell)
+            result = self._solve(pair, C, weights[1 + j], starts[j], cell)
             cell.seconds[j] += result.seconds
-            own = result.solution
-            cell.of_folds[k].append(own)
-            cell.values[fold.test, k] = own.state["products"][fold.test] + own.intercept
+            own.append(result.solution)
+            cell.values[fold.test, len(cell.solutions)] = (own[j].state["products"] + own[j].intercept)[fold.test]
+        cell.solutions.append(full)
+        cell.of_folds.append(own)
+
+    def _advance(self, starts, pair, C, weights):
+        """Return starts improved in rounds for all of them at once, if the problem is larger than one working set."""
+        model, n = self.model, self.rows.n_rows
+        if n <= ONE_SET_ROWS or model.max_iter != -1:
+            return starts
+        problems = [
+            MarginProblem(self.rows, pair.y, weights=own, loss=model.loss, **self._objective(C)) for own in weights
+        ]
+        joint = JointSMO(self.rows, problems, starts, tol=model.tol, n_threads=n_openmp_threads(), core=model._twin)
+        result = self._run(joint, len(problems) * iteration_limit(model, self.task.entry, n))
+        if result.status in UNFINISHED:
+            raise SearchEnded(result.status)
+        return joint.solutions()
+
+    def _objective(self, C):
+        return {"alpha": 1.0 / (C * self.rows.n_rows), "fit_intercept": self.model.fit_intercept}
 
     def _solve(self, pair, C, weights, initial, cell):
-        model, task = self.model, self.task
-        left = self.deadline - perf_counter()
-        if left <= 0:
-            raise SearchEnded("max_seconds")
+        """Return the outcome of the solver, which certifies a start that `_advance` has solved."""
         settings = {
-            "alpha": 1.0 / (C * self.rows.n_rows),
+            **self._objective(C),
             "weights": weights,
-            "fit_intercept": model.fit_intercept,
-            "loss": model.loss,
+            "loss": self.model.loss,
             "random_state": None,
             "initial": initial,
             "shrinking": False,  # the gradient of all rows is needed
         }
-        with within_floats(model, task), single_threaded_blas():
-            result = driver.run(
-                make_solver(model, task.entry, self.rows, pair.y, settings),
-                max_iter=iteration_limit(model, task.entry, len(weights)),
-                tol=model.tol,
-                max_seconds=None if left == np.inf else left,
-                counted_from=self.rows.n_evaluations,
-            )
+        solver = make_solver(self.model, self.task.entry, self.rows, pair.y, settings)
+        result = self._run(solver, iteration_limit(self.model, self.task.entry, len(weights)))
         if result.status in UNFINISHED:
             raise SearchEnded(result.status)
         cell.n_unconverged += result.status != "converged"
         return result
 
-
-def _within(start, box):
-    """Return a start from the C before with coefficients at their bound where they are but for rounding."""
-    return start and replace(start, coef=restored(start.coef, *box, np.zeros(len(start.coef)), False))
+    def _run(self, solver, max_iter):
+        left = self.deadline - perf_counter()
+        if left <= 0:
+            raise SearchEnded("max_seconds")
+        with within_floats(self.model, self.task), single_threaded_blas():
+            return driver.run(
+                solver,
+                max_iter=max_iter,
+                tol=self.model.tol,
+                max_seconds=None if left == np.inf else left,
+                counted_from=self.rows.n_evaluations,
+            )

@@ -6,9 +6,10 @@ coefficients, because each one that changes costs a kernel row (compare alpha se
 
 import numpy as np
 
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
-BATCH_ROWS = 256  # kernel rows that are converted to float64 at a time
+NEAR = 0.5  # share of the dual objective for all rows from which a start is not compared with that from all rows
 
 
 def box_of(y, weights, C):
@@ -58,29 +59,45 @@ def _at_bounds(coef, lower, upper):
     return np.where(upper - coef <= reach, upper, coef)
 
 
-def nearer(start, other, y):
-    """Return the start with the larger dual objective sum_i y_i beta_i - 1/2 beta' K beta; `other` may be None."""
-    if other is None:
-        return start
-    duals = [one.coef @ (y - 0.5 * one.state["products"]) for one in (start, other)]
-    return other if duals[1] > duals[0] else start
+def scaled(solution, y, growth, box):
+    """Return the start for `growth` times the C of a solution, inside its box, with the products known.
 
-
-def products_of(rows, products, coef, starts):
-    """Return K times each column of `starts`, given `products`, which is K times `coef`.
-
-    A kernel row of which any start needs a change is fetched once.
-
-    Parameters
-    ----------
-    rows : KernelRows
-    products, coef : ndarray of shape (n,)
-    starts : ndarray of shape (n, n_starts)
+    All coefficients grow in proportion, and remain balanced, if this has the larger dual objective; else they stay.
     """
-    changes = starts - coef[:, None]
-    changed = np.flatnonzero(changes.any(axis=1))
-    result = np.repeat(products[:, None], starts.shape[1], axis=1)
-    for first in range(0, len(changed), BATCH_ROWS):
-        part = changed[first : first + BATCH_ROWS]
-        result += rows.batch(part).T.astype(np.float64) @ changes[part]
-    return result
+    products = solution.state["products"]
+    if dual_of(Solution(growth * solution.coef, state={"products": growth * products}), y) <= dual_of(solution, y):
+        growth = 1.0
+    return Solution(
+        _at_bounds(np.clip(growth * solution.coef, *box), *box),
+        solution.intercept,
+        state={"products": growth * products},
+    )
+
+
+def without_rows(rows, full, y, boxes, with_bias):
+    """Return the starts inside `boxes` that `restored` makes from the solution for all rows, with their products.
+
+    Each kernel row of which any start needs a change is fetched once.
+    """
+    if not boxes:
+        return []
+    coef, products = full.coef, full.state["products"]
+    slopes = y - products - full.intercept
+    starts = np.array([restored(coef, *box, slopes, with_bias) for box in boxes])
+    changes = starts - coef
+    changed = np.flatnonzero(changes.any(axis=0))
+    responses = np.repeat(products[None, :], len(boxes), axis=0)
+    rows.add_products(changed, changes[:, changed].T, responses)
+    return [
+        Solution(start, full.intercept, state={"products": own}) for start, own in zip(starts, responses, strict=True)
+    ]
+
+
+def dual_of(solution, y):
+    """Return the dual objective sum_i y_i beta_i - 1/2 beta' K beta."""
+    return float(solution.coef @ (y - 0.5 * solution.state["products"]))
+
+
+def nearer(start, other, y):
+    """Return the start with the larger dual objective; `other` may be None."""
+    return start if other is None or dual_of(start, y) >= dual_of(other, y) else other

@@ -135,6 +135,10 @@ class KernelRows:
         I, J = (self._active[np.asarray(indices, dtype=np.intp)] for indices in (I, J))
         return self._values(I, J).astype(self.dtype, copy=False)
 
+    def add_products(self, columns, A, out):
+        """out[c] += K[:, columns] A[:, c] for each column c of A; `out` has shape (n_products, n)."""
+        out += np.asarray(A).T @ self.batch(columns).astype(np.float64)
+
     def matvec(self, a):
         """Return K @ a, float64, shape (n,). Not counted, since it is for certificates, not for steps."""
         a = np.asarray(a, dtype=np.float64)

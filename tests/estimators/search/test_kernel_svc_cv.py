@@ -19,10 +19,11 @@ from sklearn.model_selection import (
 from sklearn.utils.estimator_checks import check_estimator
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search import grid_of_cells, kernel_svc_cv
+from kernbench.estimators.search import grid_of_cells, kernel_svc_cv, one_kernel
 from kernbench.estimators.search.starts import restored
 from kernbench.kernels.blocks import block
 from kernbench.kernels.rows import KernelRows
+from kernbench.solvers.kernel.smo import joint
 
 CS, GAMMAS = [0.1, 1.0, 10.0], [0.02, 0.1]
 
@@ -54,6 +55,18 @@ def test_every_cell_is_that_of_a_grid_search(n_classes, settings):
     alone = KernelSVC(tol=1e-6, **search.best_params_, **settings).fit(X, y)
     np.testing.assert_allclose(search.decision_function(X), alone.decision_function(X), atol=1e-3)
     assert search.converged_ and search.best_score_ == search.cv_results_["mean_test_score"].max()
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"fit_intercept": False}], ids=str)
+def test_folds_in_joint_rounds(monkeypatch, settings):
+    """As of more rows than one working set."""
+    monkeypatch.setattr(one_kernel, "ONE_SET_ROWS", 0)
+    for name, value in (("LEAST_MEMBERS", 40), ("SHARED_MEMBERS", 100)):
+        monkeypatch.setattr(joint, name, value)
+    X, y = examples(n_classes=3)
+    search = KernelSVCCV([0.01, *CS], [0.05], cv=4, tol=1e-6, **settings).fit(X, y)
+    grid = GridSearchCV(KernelSVC(tol=1e-6, **settings), {"C": [0.01, *CS], "gamma": [0.05]}, cv=4).fit(X, y)
+    assert_same_cells(search, grid, len(y) // 4)
 
 
 def test_large_working_sets_in_single_precision():

@@ -19,6 +19,7 @@ cdef class WorkingSet:
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
     cdef object arrays, matrix, row_addresses
+    cdef object shared                       # a kernel between the members that other sets use, too
     cdef char *block                         # kernel values between the members, or of the last row only
     cdef void **kernel                       # one row of `padded` kernel values per coordinate; NULL: not yet computed
     cdef readonly double[::1] e, beta
@@ -40,6 +41,8 @@ cdef class WorkingSet:
     cdef bint trusted                        # whether no coordinate outside the last core violated the conditions more
 
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1
+    cdef int load_with(self, matrix, const Py_ssize_t[::1] members, state) except -1
+    cdef int _take(self, const Py_ssize_t[::1] members, state) except -1
     cdef int _take_rows(self, KernelRows rows, const Py_ssize_t[::1] members) except -1
     cdef void begin(self) noexcept nogil
     cdef void _mark(self, Py_ssize_t k) noexcept nogil

@@ -89,6 +89,21 @@ cdef class WorkingSet:
 
     cdef int load(self, KernelRows rows, const Py_ssize_t[::1] members, state) except -1:
         """Take the coordinates `members` of a :class:`~kernbench.solvers.kernel.smo.dual_state.State`."""
+        self._take(members, state)
+        return self._take_rows(rows, members)
+
+    cdef int load_with(self, matrix, const Py_ssize_t[::1] members, state) except -1:
+        """Do so with a given kernel between the members, shape (size, padded size), which several sets may share."""
+        cdef Py_ssize_t k, item = 4 if self.single else 8
+        cdef char *block = <char *> <size_t> matrix.ctypes.data
+        self._take(members, state)
+        self.shared = matrix
+        for k in range(self.size):
+            self.kernel[k] = block + k * self.padded * item
+        return 0
+
+    cdef int _take(self, const Py_ssize_t[::1] members, state) except -1:
+        """Take coefficients, gradient and bounds of the coordinates `members`."""
         cdef Py_ssize_t k, size = members.shape[0]
         if size > self.row_addresses.shape[0]:
             self._allocate(size)
@@ -107,7 +122,7 @@ cdef class WorkingSet:
             self.reach = max(self.reach, ROUNDING * fabs(self.beta[k]))
         self._pad()
         self.begin()
-        return self._take_rows(rows, members)
+        return 0
 
     cdef void _pad(self) noexcept nogil:
         """Set the padding, which is never chosen."""

@@ -1,0 +1,203 @@
+"""SMO for several dual problems on the same kernel rows, in rounds for all of them at once.
+
+The folds of a cross-validation are such problems: they differ in their boxes only, and most of their free coefficients
+are the same. In one round
+
+    each problem names its free coordinates and those that violate its conditions most
+    --the kernel between their union------->   steps inside the union, for one problem beside the other on threads
+    --rows of those that moved anywhere---->   the gradients of all problems, by one product
+
+so that a kernel row is fetched once for all problems, and the gradient of each is that of all rows: it holds the scores
+of rows that are held out.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from time import perf_counter
+
+import numpy as np
+
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo.dual_state import State
+from kernbench.solvers.kernel.smo.stagnation import Stagnation
+from kernbench.solvers.method import Method
+
+LEAST_MEMBERS, MOST_MEMBERS = 1024, 4096  # of the set of one problem
+ROOM = 1.25  # members of such a set, as a multiple of the free coordinates: a set that lacks some takes many rounds
+SHARED_MEMBERS = 2048  # of a union of sets: a step takes as long as a larger one, and its block leaves the caches
+INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of that of all coordinates
+STEPS_PER_MEMBER = 100
+
+
+class JointSMO(Method):
+    """Several problems on the same rows by SMO; where progress ends, a run of `SMO` continues from the solutions.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    problems : list of MarginProblem
+        On these rows.
+    starts : list of Solution
+        Feasible, with K times the coefficients in ``state["products"]``.
+    tol : float, default=1e-3
+        As in `SMO`; without its test of the gap.
+    n_threads : int, default=1
+    core : {"compiled", "reference"} or module, default="compiled"
+
+    Attributes
+    ----------
+    states : list of State
+    violations : ndarray of shape (n_problems,)
+        The largest ones of the last round.
+    """
+
+    first_check = None
+
+    def __init__(self, rows, problems, starts, *, tol=1e-3, n_threads=1, core="compiled"):
+        super().__init__(core)
+        self.rows, self.problems, self.tol, self.n_threads = rows, problems, tol, n_threads
+        self.units = np.array([problem.unit() for problem in problems])
+        self.with_bias = problems[0].fit_intercept
+        self.gradients = np.empty((len(problems), rows.n_rows))
+        self.states, diagonal = [], rows.diagonal()
+        for problem, start, e in zip(problems, starts, self.gradients, strict=True):
+            state = State.of(problem, diagonal)
+            e[:] = state.linear - start.state["products"] - state.ridge * start.coef
+            self.states.append(state.at(start.coef.copy(), e))
+        self.steps = np.zeros(len(problems), dtype=np.int64)
+        self.violations = np.full(len(problems), np.inf)
+        self._stagnation = Stagnation(self._dual(), rows.dtype == np.float32)
+        self._stop, self._deadline = Event(), np.inf
+
+    @property
+    def n_iter(self):
+        return int(self.steps.sum())
+
+    @property
+    def n_kernel_evaluations(self):
+        return self.rows.n_evaluations
+
+    def stop_at(self, time):
+        self._deadline = time
+
+    def advance(self, n_iter):
+        """Take about `n_iter` steps, in whole rounds; return how many."""
+        before = self.n_iter
+        while self.n_iter < before + n_iter and not (self.converged or self.finished or self._is_late()):
+            self._round()
+        return self.n_iter - before
+
+    def check(self, tol):
+        """Return whether the rule, which `advance` tests, holds."""
+        return self.converged
+
+    def _round(self):
+        """Solve one set for all problems and update their gradients; test for the end first."""
+        chosen = [self._choose(k) for k in range(len(self.states))]
+        still_open = np.flatnonzero(self.violations > self.tol * self.units)
+        self.converged = len(still_open) == 0
+        if self.converged:
+            return
+        before, n_iter = [state.beta.copy() for state in self.states], self.n_iter
+        try:
+            for problems, members in _groups(still_open, chosen, self.rows.n_rows):
+                self._solve(members, problems)
+        finally:  # also after Ctrl-C
+            self._update(before)
+        done = self.n_iter - n_iter
+        violation = float((self.violations / self.units).max())
+        self.finished = done == 0 or self._stagnation.look(self._dual(), violation, done)
+
+    def _update(self, before):
+        """Update the gradients, given the coefficients before the round."""
+        changes = np.array([state.beta - then for state, then in zip(self.states, before, strict=True)])
+        moved = np.flatnonzero(changes.any(axis=0))
+        for state, change in zip(self.states, changes, strict=True):
+            state.e -= state.ridge * change
+        self.rows.add_products(moved, -changes[:, moved].T, self.gradients)
+
+    def _choose(self, k):
+        """Return the set that problem k needs: its free coordinates, then those that violate its conditions most."""
+        state = self.states[k]
+        free = np.flatnonzero((state.beta > state.lower) & (state.beta < state.upper))
+        needed = max(LEAST_MEMBERS, int(ROOM * len(free)))
+        size, slack = min(needed, MOST_MEMBERS, len(state.beta)), 0.5 * self.tol * self.units[k]
+        kept = free[:0] if needed > MOST_MEMBERS else free  # or there would be no room for others
+        members, self.violations[k] = state.choose(size, kept, slack, self.with_bias)
+        return members
+
+    def _solve(self, members, problems):
+        """Take the steps inside a set for each of the problems, which share the kernel between its members."""
+        matrix = self.core.kernel_between(self.rows, members)
+
+        def solve(k):
+            state = self.states[k]
+            goal = max(0.5 * self.tol * self.units[k], INNER_ACCURACY * self.violations[k])
+            budget = STEPS_PER_MEMBER * len(members)
+            state.beta[members], steps = self.core.solve_members(
+                matrix, members, state, self.with_bias, goal, budget, self._should_stop
+            )
+            self.steps[k] += steps
+
+        self._stop.clear()
+        if self.n_threads == 1 or len(problems) == 1:
+            for k in problems:
+                solve(k)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            try:
+                list(pool.map(solve, problems))
+            except BaseException:
+                self._stop.set()  # Ctrl-C reaches this thread only
+                raise
+
+    def _is_late(self):
+        return perf_counter() >= self._deadline
+
+    def _should_stop(self):
+        return self._stop.is_set() or self._is_late()
+
+    # --- what it found -----------------------------------------------------------------------------------------------
+
+    def solutions(self):
+        """Return the coefficients of each problem, with K times them in the state."""
+        return [
+            Solution(state.beta, self._intercept(state), int(n), {"products": state.scores()})
+            for state, n in zip(self.states, self.steps, strict=True)
+        ]
+
+    def solution(self):
+        """Return the coefficients of all problems, one after the other."""
+        return Solution(np.concatenate([state.beta for state in self.states]), 0.0, self.n_iter)
+
+    def objective(self):
+        """Return the sum of the primal objectives."""
+        total = 0.0
+        for problem, state in zip(self.problems, self.states, strict=True):
+            scores = state.scores()
+            total += problem.objective(scores, float(state.beta @ scores), self._intercept(state))
+        return total
+
+    def dual_objective(self):
+        return sum(problem.alpha * state.dual() for problem, state in zip(self.problems, self.states, strict=True))
+
+    def _dual(self):
+        return sum(state.dual() for state in self.states)
+
+    def _intercept(self, state):
+        return state.intercept() if self.with_bias else 0.0
+
+
+def _groups(problems, sets, n):
+    """Yield problems whose sets have a union of at most `SHARED_MEMBERS`, or single ones, and that union, ascending."""
+    group, union = [], np.zeros(n, dtype=bool)
+    for k in problems:
+        larger = union.copy()
+        larger[sets[k]] = True
+        if group and np.count_nonzero(larger) > SHARED_MEMBERS:
+            yield group, np.flatnonzero(union)
+            group, larger = [], np.zeros(n, dtype=bool)
+            larger[sets[k]] = True
+        group.append(k)
+        union = larger
+    yield group, np.flatnonzero(union)
