@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, TINY
+from kernbench.reference.kernel.smo.smo import SAME_BETA, TINY
 
 
 def kernel_between(rows, members):
