@@ -62,11 +62,12 @@ def test_each_problem_has_the_optimum_that_it_has_alone(core, loss, fit_intercep
         assert best * (1 - 1e-6) <= mine <= best * (1 + 1e-3)
 
 
+@pytest.mark.parametrize("size", [80, 250])
 @pytest.mark.parametrize("with_bias", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_cores_take_the_same_steps(loss, with_bias):
+def test_cores_take_the_same_steps(loss, with_bias, size):
     X, y, weights = folds(3, seed=1)
-    members = np.random.default_rng(0).permutation(N)[:80]
+    members = np.random.default_rng(0).permutation(N)[:size]
     ends = []
     for core, kind in ((_joint, KernelRows), (reference, ReferenceRows)):
         rows = kind(X, Gaussian(1.5), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The core of `JointSMO`: the inner problem of one of several dual problems, on a kernel block that all of them share."""
+"""The core of `joint`: the inner problem of one of several dual problems, on a kernel block that all of them share."""
 
 from kernbench.kernels._rows cimport KernelRows
 from kernbench.solvers.kernel.smo._pairs cimport KB_PAD
