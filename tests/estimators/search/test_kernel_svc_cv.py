@@ -185,7 +185,7 @@ def test_folds_that_do_not_fit_into_memory_are_rejected(monkeypatch):
     X, y = examples(60)
 
     class Memory:
-        available = 64 * 60 * 3 + 1
+        available = kernel_svc_cv.BYTES_PER_FOLD * 60 * 3 + 1
 
     monkeypatch.setattr(kernel_svc_cv.psutil, "virtual_memory", Memory)
     KernelSVCCV([1.0], [0.1], cv=3).fit(X, y)
