@@ -79,7 +79,7 @@ SOLVERS = [
     SolverEntry(
         name="scs",
         problem="kernel-svm",
-        compiled="kernbench.solvers.kernel.conjugate._scs:SCS",
+        method="kernbench.solvers.kernel.conjugate.scs:SCS",
         paper="Zhang and Sen, The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines",
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n, and none once it is full for "
         "n <= 10 s; memory for 3 s^2 values of 8 bytes",

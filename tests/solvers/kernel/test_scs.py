@@ -1,5 +1,7 @@
 """Stochastic conjugate subgradients and Wolfe's method: worked numbers, and invariants of every step."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -9,8 +11,8 @@ from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.conjugate import smallest_norm
 from kernbench.problems.streaming.samples import RowSource
+from kernbench.reference.kernel.conjugate import scs as reference_core
 from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
-from kernbench.reference.kernel.conjugate.scs import SCS as ReferenceSCS
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.kernel.conjugate._hinge_line import HingeLine
@@ -122,23 +124,35 @@ def test_wolfe_approaches_the_optimum(geometry, bundle_size, sheet):
 
 
 def test_the_printed_sign_stops_at_once(sheet):
+    def turn(work, started):
+        if not started:
+            reference_core.turn(work, False)
+            work.direction[:] *= -1.0  # the subgradient
+        return reference_core.turn(work, True)
+
     X, y, _ = sheet
-    solver = ReferenceSCS(
-        ReferenceRows(X[:100], Gaussian(1.0)), y[:100], alpha=1.0, fit_intercept=False, random_state=0
-    )
-    solver.printed = {"direction"}
+    core = SimpleNamespace(**{**vars(reference_core), "turn": turn})
+    solver = SCS(ReferenceRows(X[:100], Gaussian(1.0)), y[:100], alpha=1.0, fit_intercept=False, random_state=0,
+                 core=core)  # fmt: skip
     solver.advance(1)
     assert not solver.solution().state["direction"].any()
     assert not solver.solution().coef.any()
 
 
+class Printed(SCS):
+    """Judges a step by the opposite inequality."""
+
+    def _accepts(self, t, length):
+        predicted = self.core.predict(self.work, t)
+        return predicted <= self.eta1 * self.core.judge(self.work, self.source.validation(self.work.size), t)
+
+
 def test_the_printed_acceptance_test_takes_every_step_and_ends_worse(sheet):
     X, y, _ = sheet
     runs = []
-    for printed in (frozenset(), {"acceptance"}):
-        solver = ReferenceSCS(ReferenceRows(X[:120], Gaussian(1.0)), y[:120], alpha=1.0, fit_intercept=False,
-                              random_state=0, geometry="euclidean", line_search="bracket")  # fmt: skip
-        solver.printed = printed
+    for method in (SCS, Printed):
+        solver = method(ReferenceRows(X[:120], Gaussian(1.0)), y[:120], alpha=1.0, fit_intercept=False,
+                        random_state=0, geometry="euclidean", line_search="bracket", core=reference_core)  # fmt: skip
         solver.advance(120)
         runs.append((solver.n_accepted / solver.n_iter, solver.objective()))
     (repaired, good), (taken, bad) = runs

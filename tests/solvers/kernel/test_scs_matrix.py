@@ -51,7 +51,7 @@ def test_watching_changes_no_step(monkeypatch):
     X, y = problem(300)
     runs = []
     for watched in (True, False):
-        monkeypatch.setattr("kernbench.solvers.kernel.conjugate._scs.watches_all", lambda *_, watched=watched: watched)
+        monkeypatch.setattr("kernbench.solvers.kernel.conjugate.scs.watches_all", lambda *_, watched=watched: watched)
         rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
         solver = SCS(rows, y, alpha=0.01, random_state=0, sample_cap=100)
         solver.advance(60)
