@@ -20,6 +20,7 @@ from kernbench.problems.novelty_problem import OneClass
 from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.certificate import MOST_GAP
+from kernbench.solvers.method import Method
 
 MOST_JOINING = 4096  # rows of a part in one round
 INNER = 0.5  # fraction of the violation to reach, for the last working set
@@ -48,7 +49,7 @@ class Outputs:
         return start + rows, kernel_blocks.matmul(self.kernel, X, self.vectors, self.coef, dtype=self.dtype)
 
 
-class Cascade:
+class Cascade(Method):
     """Working sets of rows in blocks, for alpha times ½‖f‖² + C sum_i w_i l_i(f(x_i) + b).
 
     An iteration is a step of SMO on the working set; after its last one, the optimality conditions of the rows near the
@@ -81,7 +82,7 @@ class Cascade:
         The largest, over the rows that were tested last.
     """
 
-    granularity, first_check = 1, None
+    first_check = None
 
     def __init__(self, blocks, y, weights, settings, *, n_counted, tol, found):
         self.blocks, self.y, self.weights, self.settings, self.tol = blocks, y, weights, settings, tol

@@ -9,6 +9,5 @@
                             solvers/<room>/_<name>.pyx  compiled        reference/<room>/<name>.py  NumPy
 
 ``driver.run`` is the only loop, ``registry.SOLVERS`` the only list; the algorithms are in folders by problem
-(``kernel/`` for kernel expansions). Some are still two classes, a compiled one and its plain-NumPy twin of the same
-name in ``kernbench/reference/``.
+(``kernel/`` for kernel expansions).
 """

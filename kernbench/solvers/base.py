@@ -44,7 +44,7 @@ class Solver(Protocol):
     """The interface of a solver.
 
     The objective is ``alpha/2 * ||f||^2`` plus the mean of the losses, over examples or over pairs, for all of them.
-    `kernbench.solvers.method.Method` adds what only some solvers have, with defaults for the others.
+    `kernbench.solvers.method.Method`, the base class of all, adds what only some have, with defaults for the others.
 
     Attributes
     ----------

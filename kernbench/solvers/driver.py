@@ -10,7 +10,6 @@ import numpy as np
 
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Diverged, Solution
-from kernbench.solvers.method import as_method
 from kernbench.solvers.progress import progress_bar
 from kernbench.solvers.tracing import LEAST_PACE, Callbacks, Clock, Trace
 
@@ -100,8 +99,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
 
     Parameters
     ----------
-    solver : Solver
-        A `Method`, or another object with what `Solver` lists: see `kernbench.solvers.method.as_method`.
+    solver : Method
     max_iter : int, optional
         Maximal number of iterations of this run.
     tol : float, optional
@@ -130,33 +128,33 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         Also after Ctrl-C, with ``status="interrupted"``: the solver's state stays consistent and usable.
     """
     trace, clock = Trace("n_iter", "seconds", "n_kernel_evaluations", "objective"), Clock()
-    ask, method = None if callback is None else Callbacks(callback, snapshot), as_method(solver)
-    start, status, message = method.n_iter, None, ""
-    unit = max(1, method.granularity)
+    ask = None if callback is None else Callbacks(callback, snapshot)
+    start, status, message = solver.n_iter, None, ""
+    unit = max(1, solver.granularity)
     chunk, next_trace = unit, 0.0
     pace = LEAST_PACE if ask is None else ask.pace
     chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
-    next_check = None if tol is None or method.first_check is None else max(1, method.first_check // unit) * unit
+    next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // unit) * unit
 
     def record():
         """Add a point to the trace; return "callback" or "interrupted" if a callback ends the run, else None."""
-        bound = method.dual_objective()  # of dual methods at no cost; the primal one may cost a pass over the kernel
+        bound = solver.dual_objective()  # of dual methods at no cost; the primal one may cost a pass over the kernel
         row = {
-            "n_iter": method.n_iter,
+            "n_iter": solver.n_iter,
             "seconds": clock.seconds,
-            "n_kernel_evaluations": method.n_kernel_evaluations - counted_from,
-            "objective": method.objective() if bound is None else bound,
+            "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from,
+            "objective": solver.objective() if bound is None else bound,
         }
         ends, columns = (False, {}) if ask is None else ask(solver)
         trace.add({**row, **columns})
-        bar.update(method.n_iter - start, row["objective"])
+        bar.update(solver.n_iter - start, row["objective"])
         return ("interrupted" if ask.interrupted else "callback") if ends else None
 
     with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
         try:
             while status is None:
-                done = method.n_iter - start
+                done = solver.n_iter - start
                 if clock.seconds >= next_trace:
                     tick = perf_counter()
                     status = record()
@@ -164,11 +162,11 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + pause)
                 if status is not None:
                     break
-                if method.converged:
+                if solver.converged:
                     status = "converged"
-                elif method.stagnated:
+                elif solver.stagnated:
                     status = "stagnated"
-                elif method.finished:
+                elif solver.finished:
                     status = "finished"
                 elif max_iter is not None and done >= max_iter:
                     status = "max_iter"
@@ -184,29 +182,29 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     step = min(step, next_check - done)
                 if max_seconds is not None:
                     deadline = perf_counter() + max_seconds - clock.seconds
-                    method.stop_at(deadline)
+                    solver.stop_at(deadline)
                 with clock:
-                    advanced = method.advance(step)
+                    advanced = solver.advance(step)
                 spent = clock.last
-                if next_check is not None and method.n_iter - start >= next_check:
+                if next_check is not None and solver.n_iter - start >= next_check:
                     with clock:
-                        method.check(tol)
+                        solver.check(tol)
                     next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
                 # By both: rounding may put the sum of the clock below the limit when the deadline has passed.
                 out_of_time = max_seconds is not None and (clock.seconds >= max_seconds or perf_counter() >= deadline)
-                at_end = method.converged or method.stagnated or method.finished
+                at_end = solver.converged or solver.stagnated or solver.finished
                 if advanced == 0 and not (at_end or out_of_time):
                     status = "stalled"
                 elif advanced >= step == chunk:  # a chunk shortened by a check or a limit does not measure the speed
                     factor = min(MOST_GROWTH, max(0.25, chunk_seconds / max(spent, 1e-9)))
                     chunk = max(unit, int(chunk * factor) // unit * unit)
-                bar.tick(method.n_iter - start)
+                bar.tick(solver.n_iter - start)
             if tol is not None and (
                 status in ("finished", "max_iter")
                 # Once the time is up, a certificate that takes a product with the kernel matrix is too expensive.
-                or (status == "max_seconds" and not method.gap_is_costly)
+                or (status == "max_seconds" and not solver.gap_is_costly)
             ):
-                status = "converged" if method.check(tol) else status
+                status = "converged" if solver.check(tol) else status
         except KeyboardInterrupt:
             status = "interrupted"
         except Diverged as error:
@@ -214,7 +212,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         # Ctrl-C from here on does not lose the solution.
         try:
             # The last test of the rule may evaluate kernel values but takes no step.
-            now = {"n_iter": method.n_iter, "n_kernel_evaluations": method.n_kernel_evaluations - counted_from}
+            now = {"n_iter": solver.n_iter, "n_kernel_evaluations": solver.n_kernel_evaluations - counted_from}
             if any(trace.columns[name][-1:] != [value] for name, value in now.items()):
                 ended = record()
                 if status != "interrupted":
@@ -222,29 +220,29 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         except KeyboardInterrupt:
             status = "interrupted"
     with single_threaded_blas():
-        in_haste = status in ("max_seconds", "interrupted") and method.gap_is_costly
-        objective, gap = method.objective(), method.known_gap() if in_haste else method.gap()
-        if not np.isfinite(objective) and method.step_name is not None and status != "diverged":
+        in_haste = status in ("max_seconds", "interrupted") and solver.gap_is_costly
+        objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
+        if not np.isfinite(objective) and solver.step_name is not None and status != "diverged":
             # The coefficients are finite as yet, but squares of scores no longer are.
             status = "diverged"
-            message = f"the objective is not finite: lower {method.step_name}, or scale the features"
-        n_kernel_evaluations = method.n_kernel_evaluations - counted_from
+            message = f"the objective is not finite: lower {solver.step_name}, or scale the features"
+        n_kernel_evaluations = solver.n_kernel_evaluations - counted_from
         sampled = {}
-        if method.is_sampled:  # off the clock, as the trace is
-            estimate = method.whole_objective()
+        if solver.is_sampled:  # off the clock, as the trace is
+            estimate = solver.whole_objective()
             sampled = {"objective_of_sample": objective, "objective_error": estimate.error}
             objective = estimate.value
     return FitResult(
-        solution=method.solution(),
+        solution=solver.solution(),
         status=status,
-        n_iter=method.n_iter - start,
+        n_iter=solver.n_iter - start,
         seconds=clock.seconds,
         n_kernel_evaluations=n_kernel_evaluations,
         objective=objective,
         gap=gap,
         trace=trace.columns,
-        n_inner_products=method.n_inner_products,
-        subproblem_gap=method.subproblem_gap,
+        n_inner_products=solver.n_inner_products,
+        subproblem_gap=solver.subproblem_gap,
         message=message,
         **sampled,
     )

@@ -6,7 +6,7 @@ from functools import cache, cached_property, partial
 import numpy as np
 
 from kernbench._lazy import load
-from kernbench.solvers.kinds import KINDS, reference_of
+from kernbench.solvers.kinds import KINDS
 from kernbench.solvers.method import has_cores
 
 EXTRA_VALUES = {"log_loss": 400}  # stored values in the time of the equation that a step of a loss solves
@@ -16,8 +16,8 @@ EXTRA_VALUES = {"log_loss": 400}  # stored values in the time of the equation th
 class SolverEntry:
     """One algorithm: its class and its properties.
 
-    There are two twins of it, which take the same steps: a method on its compiled core and on the one in NumPy, or two
-    classes. A method in plain NumPy, without the parameter ``core``, is both of them.
+    There are two twins of it, which take the same steps: the method on its compiled core and on the one in NumPy. A
+    method in plain NumPy, without the parameter ``core``, is both of them.
 
     Attributes
     ----------
@@ -25,6 +25,8 @@ class SolverEntry:
         What users type for ``solver=``.
     problem : str
         The name of its kind of problem, a key of `KINDS`.
+    method : str
+        ``"module:Class"``; see `kernbench.solvers.method.Method`.
     paper : str
         Where the algorithm comes from.
     complexity : str
@@ -41,18 +43,13 @@ class SolverEntry:
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool
-        Whether the compiled twin also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
+        Whether it also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
         by way of float32 rows.
-    method : str, optional
-        ``"module:Class"``; see `kernbench.solvers.method.Method`.
-    compiled : str, optional
-        ``"module:Class"`` of the compiled one of two classes.
-    reference : str, optional
-        ``"module:Class"`` of that in plain NumPy; by default `reference_of` the compiled one.
     """
 
     name: str
     problem: str
+    method: str
     paper: str
     complexity: str
     stopping: str = "certified duality gap / objective"
@@ -61,15 +58,6 @@ class SolverEntry:
     default_work: int | None = None
     draws: bool = True
     two_precisions: bool = False
-    method: str | None = None
-    compiled: str | None = None
-    reference: str | None = None
-
-    def __post_init__(self):
-        if (self.method is None) == (self.compiled is None and self.reference is None):
-            raise ValueError(f"solver {self.name!r} needs a class: method, or compiled or reference")
-        if self.method is None and self.reference is None:
-            object.__setattr__(self, "reference", reference_of(self.compiled))
 
     @property
     def kind(self):
@@ -79,16 +67,16 @@ class SolverEntry:
     @property
     def has_two_twins(self):
         """Whether there is compiled code beside the reference."""
-        return self.compiled not in (None, self.reference) if self.method is None else has_cores(load(self.method))
+        return has_cores(load(self.method))
 
     @property
     def is_built_in(self):
         """Whether it is one of kernbench's own solvers."""
-        return (self.method or self.reference).startswith("kernbench.")
+        return self.method.startswith("kernbench.")
 
     @cached_property
     def losses(self):
-        """Valid values of ``loss=``: what its classes declare, of the losses of its kind."""
+        """Valid values of ``loss=``: what its class declares, of the losses of its kind."""
         return tuple(loss for loss in self.load().losses if loss in self.kind.losses)
 
     @property
@@ -108,8 +96,6 @@ class SolverEntry:
 
         A class, or a method with its ``core`` filled in.
         """
-        if self.method is None:
-            return load(getattr(self, twin) or self.reference)
         method = load(self.method)
         return _on_core(method, twin) if twin != "compiled" and has_cores(method) else method
 

@@ -21,13 +21,14 @@ class Method:
     ----------
     core : {"compiled", "reference"} or module
         The functions that do the arithmetic. The compiled one is named after the module of the class, with an
-        underscore, or by `compiled_core`; the reference is at the same place below ``kernbench.reference``.
+        underscore, or by `compiled_core`; the reference is at the same place below ``kernbench.reference``, or named by
+        `reference_core`.
 
     Attributes
     ----------
     core : module
-    compiled_core : str or None
-        Name of the module of the compiled core, for classes that share one.
+    compiled_core, reference_core : str or None
+        Names of the modules of the cores, for classes that share one, or that are not in kernbench.
     losses, n_iter, n_kernel_evaluations, converged, granularity, first_check : see `Solver`
     n_inner_products : int
         Inner products with a row of explicit features, or the same amount of work, done so far.
@@ -55,6 +56,7 @@ class Method:
 
     losses: tuple = ()
     compiled_core: str | None = None
+    reference_core: str | None = None
     n_iter: int = 0
     n_kernel_evaluations: int = 0
     n_inner_products: int = 0
@@ -111,6 +113,8 @@ class Method:
 
 def core_of(method, core):
     """Import and return the core of a subclass of `Method` that is called ``"compiled"`` or ``"reference"``."""
+    if core == "reference" and method.reference_core is not None:
+        return import_module(method.reference_core)
     package, _, name = method.__module__.rpartition(".")
     return core_at(method.compiled_core or f"{package}._{name}", core)
 
@@ -126,44 +130,3 @@ def core_at(compiled, core):
 def has_cores(method):
     """Return whether a class has a compiled core and one in NumPy, that is, whether its constructor takes ``core``."""
     return "core" in inspect.signature(method).parameters
-
-
-def _of_the_solver(name):
-    default = getattr(Method, name)
-    return property(lambda self: getattr(self._solver, name, default))
-
-
-class _Adapted(Method):
-    """A solver that is not a `Method`: what it lacks is as in one."""
-
-    FUNCTIONS = ("advance", "check", "solution", "objective", "gap", "known_gap", "dual_objective", "whole_objective",
-                 "stop_at")  # fmt: skip
-
-    def __init__(self, solver):
-        self._solver = solver
-        vars(self).update({name: getattr(solver, name) for name in self.FUNCTIONS if hasattr(solver, name)})
-
-    n_iter = _of_the_solver("n_iter")
-    n_kernel_evaluations = _of_the_solver("n_kernel_evaluations")
-    n_inner_products = _of_the_solver("n_inner_products")
-    converged = _of_the_solver("converged")
-    stagnated = _of_the_solver("stagnated")
-    finished = _of_the_solver("finished")
-    granularity = _of_the_solver("granularity")
-    first_check = _of_the_solver("first_check")
-    step_name = _of_the_solver("step_name")
-    is_sampled = _of_the_solver("is_sampled")
-    subproblem_gap = _of_the_solver("subproblem_gap")
-
-    @property
-    def gap_is_costly(self):
-        return "known_gap" in vars(self)
-
-
-def as_method(solver):
-    """Return the solver if it is a `Method`; adapt one that need only have what `kernbench.solvers.base.Solver` lists.
-
-    A class that is not derived from `Method` may have any of its attributes and methods, and gets the defaults of the
-    others. One that has `known_gap` is asked for this when its time is up.
-    """
-    return solver if isinstance(solver, Method) else _Adapted(solver)

@@ -9,8 +9,8 @@ import re
 from kernbench._lazy import load
 from kernbench._names import unknown_name
 from kernbench.solvers.entry import SolverEntry
-from kernbench.solvers.kinds import KINDS, TWINS
-from kernbench.solvers.method import core_of, has_cores
+from kernbench.solvers.kinds import KINDS
+from kernbench.solvers.method import Method, core_of, has_cores
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
@@ -421,8 +421,8 @@ def add(entry):
     Raises
     ------
     ValueError
-        If its problem is unknown, its name no word that can be typed or taken by another solver of this problem, one
-        of its twins missing, or its losses not those of its twins and its problem.
+        If its problem is unknown, its name invalid or taken by another solver of this problem, its method or one of
+        the cores missing, or its losses are not those of its problem.
     """
     if not isinstance(entry, SolverEntry):
         raise ValueError(f"a solver is listed by a SolverEntry, got {entry!r}")
@@ -432,19 +432,17 @@ def add(entry):
         raise ValueError(f"{entry.name!r} is no name of a solver: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
-    for twin in TWINS if entry.method is None else ("method",):
-        address = getattr(entry, twin)
-        if address is None and twin == "compiled":
-            continue
-        try:
-            load(address).losses  # noqa: B018  a twin says what it minimises
-            if twin == "method" and has_cores(load(address)):
-                core_of(load(address), "compiled"), core_of(load(address), "reference")
-        except (ImportError, AttributeError, ValueError) as error:
-            what = "method with two cores" if twin == "method" else f"{twin} twin"
-            raise ValueError(
-                f"solver {entry.name!r} has no {what}: {twin}={address!r} must be 'module:Class' ({error})"
-            ) from error
+    try:
+        method = load(entry.method)
+        if not issubclass(method, Method):
+            raise ValueError(f"{method.__name__} must be derived from kernbench.solvers.method.Method")
+        if has_cores(method):
+            core_of(method, "compiled"), core_of(method, "reference")
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise ValueError(
+            f"solver {entry.name!r} has no method with two cores: method={entry.method!r} must be 'module:Class' "
+            f"({error})"
+        ) from error
     # A class may serve both labels and real targets: the losses of the other kind are no mistake.
     of_others = {
         loss
@@ -455,6 +453,6 @@ def add(entry):
     unknown = [loss for loss in entry.load().losses if loss not in {*entry.kind.losses, *of_others}]
     if unknown:
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
-    if not entry.losses or (entry.method is None and entry.load().losses != entry.load("reference").losses):
-        raise ValueError(f"solver {entry.name!r}: both twins need the same attribute losses, with one name or more")
+    if not entry.losses:
+        raise ValueError(f"solver {entry.name!r}: its class needs an attribute losses, with one name or more")
     SOLVERS.append(entry)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 
 
 class Clock:
@@ -15,7 +16,7 @@ class Clock:
         return self.now
 
 
-class Countdown:
+class Countdown(Method):
     """A solver whose objective is 1/(1 + n_iter); an iteration takes `cost` seconds, a check `check_cost`."""
 
     def __init__(self, clock, *, cost=1e-3, check_cost=0.0, granularity=1, first_check=None, n_iter=0, ends_at=None):

@@ -1,5 +1,7 @@
 """The checks of solvers: kernbench's own keep them, and each catches the fault it is about."""
 
+import sys
+
 import pytest
 
 from kernbench.cli.plugins.creating import EXPERIMENT
@@ -57,13 +59,26 @@ def test_a_fault_is_caught_by_the_law_it_breaks(law, write_plugin):
         LAWS[law](entry)
 
 
-def test_twins_that_differ_are_caught(write_plugin):
-    other = "class Other(Mine):\n    def _step(self, i, j):\n        super()._step(i, (j + 1) % self.problem.n)\n\n\n"
-    twins = 'compiled=f"{__name__}:Other", reference=f"{__name__}:Mine",'
-    changes = (('method=f"{__name__}:Mine",', twins), ("SOLVERS = [", f"{other}SOLVERS = ["))
-    (entry,) = plugins.load(write_plugin("mine", *changes)).solvers
-    assert entry.load("compiled") is not entry.load("reference")
-    with pytest.raises(AssertionError, match="round 1 of 12"):
+TWO_CORES = (
+    ('    losses = ("hinge",)', '    compiled_core, reference_core = "_mine", __name__\n    losses = ("hinge",)'),
+    ("random_state=None, initial=None\n    ):\n",
+     'random_state=None, initial=None, core="compiled"\n    ):\n        super().__init__(core)\n'),
+    ("self._step(i, j)\n", "self._step(i, self.core.partner(j, self.problem.n))\n"),
+    ("SOLVERS = [", "def partner(j, n):\n    return j\n\n\nSOLVERS = ["),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_cores_that_differ_are_caught(shift, write_plugin, monkeypatch):
+    monkeypatch.delitem(sys.modules, "_mine", raising=False)
+    path = write_plugin("mine", *TWO_CORES)
+    path.with_name("_mine.py").write_text(f"def partner(j, n):\n    return (j + {shift}) % n\n")
+    (entry,) = plugins.load(path).solvers
+    assert entry.has_two_twins
+    if shift:
+        with pytest.raises(AssertionError, match="round 1 of 12"):
+            LAWS["twins are in lockstep"](entry)
+    else:
         LAWS["twins are in lockstep"](entry)
 
 

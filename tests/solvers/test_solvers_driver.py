@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from kernbench.solvers import driver, tracing
 from kernbench.solvers.driver import run
-from kernbench.solvers.method import Method, as_method
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 7, 100, 12345])
@@ -297,19 +296,3 @@ def test_evaluations_of_others_on_shared_rows_are_not_counted(clock):
     assert (first.n_kernel_evaluations, second.n_kernel_evaluations) == (1000, 500)
     assert second.trace["n_kernel_evaluations"][0] == 0 and second.trace["n_kernel_evaluations"][-1] == 500
     assert len(second.trace["n_iter"]) == len(set(second.trace["n_iter"]))
-
-
-def test_a_solver_that_is_no_method_is_asked_with_the_defaults_of_one():
-    solver = Countdown(Clock())
-    adapted = as_method(solver)
-    assert [adapted.stagnated, adapted.finished, adapted.is_sampled, adapted.gap_is_costly] == [False] * 4
-    assert [adapted.step_name, adapted.subproblem_gap, adapted.dual_objective()] == [None] * 3
-    assert adapted.known_gap() == solver.gap() and adapted.whole_objective().value == solver.objective()
-    assert adapted.n_inner_products == 0 and adapted.stop_at(1.0) is None
-    solver.n_inner_products, solver.known_gap = 7, lambda: 0.25
-    assert adapted.n_inner_products == 7 and not adapted.gap_is_costly
-    assert as_method(solver).gap_is_costly and as_method(solver).known_gap() == 0.25
-    with pytest.raises(AttributeError, match="no_such_part"):
-        adapted.no_such_part  # noqa: B018
-    method = Method.__new__(Method)
-    assert as_method(method) is method

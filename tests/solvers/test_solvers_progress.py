@@ -5,13 +5,17 @@ import pytest
 from kernbench.solvers import progress
 from kernbench.solvers.base import Solution
 from kernbench.solvers.driver import run
+from kernbench.solvers.method import Method
 from kernbench.solvers.progress import progress_bar
 
 
-class Halving:
+class Halving(Method):
     """A solver whose objective halves with each iteration."""
 
-    n_iter, n_kernel_evaluations, converged, granularity, first_check = 0, 0, False, 1, None
+    first_check = None
+
+    def __init__(self):
+        self.n_iter = 0
 
     def advance(self, n_iter):
         self.n_iter += n_iter

@@ -8,6 +8,7 @@ from kernbench.estimators.roc.task import RankingTask
 from kernbench.pairs.moments import squared_loss_and_gradient
 from kernbench.problems.certificate.risks import PairRisk, SquaredPairRisk
 from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
 
 
@@ -46,15 +47,14 @@ class ROCTask(RankingTask):
         model._stream = None  # of an earlier `partial_fit`
 
 
-class SquaredLoss:
+class SquaredLoss(Method):
     """The squared loss of all pairs, a quadratic function of the weights: one step, and its gap is rounding."""
 
-    granularity, first_check = 1, None
-    n_kernel_evaluations = 0
+    first_check = None
 
     def __init__(self, design, y, *, alpha, weights):
         self.design, self.y, self.alpha, self.weights = design, y, alpha, weights
-        self.coef, self.n_iter, self.converged = np.zeros(design.n_coef), 0, False
+        self.coef = np.zeros(design.n_coef)
 
     def advance(self, n_iter):
         self.coef = squared_loss_solution(self.design, self.y, alpha=self.alpha, weights=self.weights)

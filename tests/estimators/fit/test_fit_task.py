@@ -13,6 +13,7 @@ from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.problem import Task
 from kernbench.solvers.base import Solution
+from kernbench.solvers.method import Method
 
 
 class Mean(BaseEstimator):
@@ -83,10 +84,8 @@ class MeanProblem:
         model.weights_ = solution.coef
 
 
-class Halving:
+class Halving(Method):
     """Goes half of the way to the minimiser in each iteration."""
-
-    granularity, first_check, n_kernel_evaluations = 1, 1, 0
 
     def __init__(self, target, alpha, initial):
         if target is None:
