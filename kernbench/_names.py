@@ -11,9 +11,9 @@ def unknown_name(what, given, known):
     Parameters
     ----------
     what : str
-        What is named, such as ``"solver"``.
+        The kind of thing named, such as ``"solver"``.
     given : object
-        What was typed.
+        The name as typed.
     known : iterable of str
         The names that exist.
 

@@ -133,10 +133,10 @@ def auc_interval(
 ):
     """Confidence interval of an area under the ROC curve.
 
-    That of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1]. Where all
-    pairs are ranked right, or all wrong, the estimated variance is 0, and the bound is the exact binomial one of as
-    many pairs as the smaller class has samples. That of a partial area lies between percentiles of a bootstrap that
-    draws from each class separately. Where all scores are equal, both are 0.5.
+    The interval of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1].
+    Where all pairs are ranked right, or all wrong, the estimated variance is 0, and the bound is the exact binomial one
+    of as many pairs as the smaller class has samples. That of a partial area lies between percentiles of a bootstrap
+    that draws from each class separately. Where all scores are equal, both are 0.5.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Dataset:
         ``"generated"``: drawn from a formula. ``"bundled"``: all examples of a set shipped with scikit-learn.
         ``"own"``: a file of the user's.
     description : str
-        What the set is, and how it was scaled, split and drawn; suitable as a caption.
+        A caption: the source of the set, and how it was scaled, split and drawn.
     source : str
         The page on which it is published, or the function that draws it.
     checksum : str

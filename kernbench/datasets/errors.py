@@ -20,7 +20,7 @@ def malformed(path, problem, *, line=None, column=None):
     ----------
     path : str or Path
     problem : str
-        What was found and what was expected.
+        The fault: what was found and what was expected.
     line : int, optional
         Counted from 1.
     column : int or str, optional

@@ -48,7 +48,7 @@ class Kernel:
     constants : tuple of float
         The numbers that `routine` needs.
     unit : float
-        What lifted rows are divided by while they are still in float64.
+        The divisor of lifted rows, applied while they are still in float64.
     translation_invariant : bool
         Lifted rows may be shifted together: the engine centres them, so that rounding errors stay small.
     keeps_zeros : bool
@@ -120,7 +120,7 @@ class Kernel:
         rows : ndarray or CSR matrix of shape (n, d)
             Prepared and rounded.
         lengths : ndarray of shape (n,), or None
-            What the rows were divided by, if the kernel has `unit_rows`.
+            The divisors of the rows, if the kernel has `unit_rows`.
         """
         return None if self.norm_factor is None else self.norm_factor * squared_norms(rows)
 

@@ -42,7 +42,7 @@ cdef class ScoreOrder:
     Parameters
     ----------
     positive : ndarray of shape (n,), bool
-        Which samples are positive.
+        Whether each sample is positive.
     """
 
     def __init__(self, positive):

@@ -81,7 +81,7 @@ def placements(scores, positive):
     Returns
     -------
     ndarray of shape (n,), float64
-        Of a positive the number of negatives below it, of a negative the number of positives above it; ties count half.
+        The number of negatives below a positive, of positives above a negative; ties count half.
     """
     cdef:
         const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)

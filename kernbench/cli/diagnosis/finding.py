@@ -19,7 +19,7 @@ class Finding:
         Broken: something that kernbench needs. Lack: something that is missing, and kernbench does without.
     found : str
     remedy : str
-        What to do about a lack; empty where there is none.
+        The command or step that mends a lack; empty where there is none.
     """
 
     what: str

@@ -26,7 +26,7 @@ class BlockFit:
     ----------
     model : estimator
     folder : str
-        With a scheduler, a folder that all workers see.
+        A folder; with a scheduler, one that all workers see.
     label : str or int
     scheduler : str or None
         The address of a Dask scheduler.

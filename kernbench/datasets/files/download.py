@@ -28,7 +28,7 @@ def download(file):
     Raises
     ------
     DatasetUnavailable
-        With the addresses tried and why each of them failed.
+        If no address answers; the message lists those tried and why each of them failed.
     """
     failures = []
     for url in file.urls:

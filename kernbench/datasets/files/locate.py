@@ -43,7 +43,7 @@ def locate(dataset, files, page):
         Its name, for messages.
     files : sequence of RemoteFile
     page : str
-        Where the files are published, for messages.
+        The page where the files are published, for messages.
 
     Raises
     ------

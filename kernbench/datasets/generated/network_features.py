@@ -30,7 +30,7 @@ def network_features(n, rng, *, task="edema", n_features=1024):
     n : int
     rng : numpy.random.Generator
     task : {"cardiomegaly", "edema", "consolidation", "atelectasis", "pleural-effusion"}, default="edema"
-        Which of five labels, by their share of positives in CheXpert.
+        One of five labels, by their share of positives in CheXpert.
     n_features : int, default=1024
 
     Returns

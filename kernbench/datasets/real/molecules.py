@@ -93,7 +93,7 @@ def binary_predicates(X, largest, step=10.0):
     largest : ndarray of shape (n_features,)
         Largest value of each entry: thresholds go up to it.
     step : float, default=10.0
-        With it QM7 has some 660 predicates.
+        The step between thresholds; by default QM7 has some 660 predicates.
 
     Returns
     -------

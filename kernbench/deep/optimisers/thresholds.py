@@ -25,7 +25,7 @@ class ThresholdPerPositive:
     Parameters
     ----------
     state : dict
-        Where the tensors are kept.
+        Holds the tensors.
     end : {"low", "high"}
         The end of the range whose thresholds these are.
     share : float

@@ -34,11 +34,11 @@ class Run:
     last : dict of str to Tensor
         The state of the module at the last evaluation with finite scores.
     best : dict of str to Tensor, or None
-        That of the largest validation score after the first step.
+        The state of the largest validation score after the first step.
     best_score : float or None
     best_n_iter : int
     losses : list of float
-        Those of the batches since the last evaluation.
+        The losses of the batches since the last evaluation.
     """
 
     method: object

@@ -40,7 +40,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelSVC`.
     gamma : {"scale", "auto", "median"} or float, default="scale"
-        Of a kernel that is given by name, as are `degree` and `coef0`; as in `KernelSVC`.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; as in `KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-3

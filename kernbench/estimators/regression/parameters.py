@@ -22,7 +22,7 @@ def check_regressor(model, kind, *, strength="alpha", offered=None):
     Returns
     -------
     entry : SolverEntry or None
-        That of its solver; None for ``"auto"``, which depends on the data.
+        The entry of its solver; None for ``"auto"``, which depends on the data.
     loss : ResidualLoss
     """
     entry = named_entry(model, kind)

@@ -114,7 +114,7 @@ class LinearRegressionProblem(WeightsProblem):
     ----------
     task : LinearRegressorTask
     k : int
-        Of the output.
+        Index of the output.
     target : ndarray of shape (n_samples,)
     offset : float
         The constant that the targets are centred by.
@@ -293,7 +293,7 @@ class KernelRegressionProblem:
     ----------
     task : KernelRegressorTask
     k : int
-        Of the output.
+        Index of the output.
     target : ndarray of shape (n_samples,)
     offset : float
         The constant that the targets are centred by.

@@ -53,7 +53,7 @@ def check_linear_svc(model):
     Returns
     -------
     entry : SolverEntry or None
-        That of its solver; None for ``"auto"``, which depends on the data.
+        The entry of its solver; None for ``"auto"``, which depends on the data.
     loss : str
     """
     entry = named_entry(model, "linear-svm")

@@ -21,7 +21,7 @@ class Claim:
         The finding in one sentence.
     method, baseline, metric : str
     margin : float
-        In the units of records.
+        Margin in the units of records.
     time_fraction : float or None
         None makes no claim about time.
     time_slack : float
@@ -55,7 +55,7 @@ class Bound:
         The finding in one sentence.
     method, metric : str
     bound : float
-        In the units of records; a plain number for a ratio.
+        Bound in the units of records; a plain number for a ratio.
     baseline : str or None
         Method whose value the method's is divided by.
     datasets : tuple of str or None

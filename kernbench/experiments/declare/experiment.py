@@ -21,7 +21,7 @@ class Experiment:
     group : str
         Heading under which the report's menu lists it, in the order of the registry: the paper in two words, or "Ours".
     methods : tuple of Method
-        In the order of tables.
+        Methods in the order of tables.
     scales : dict of str to Scale
         ``"quick"`` (offline, a minute) and ``"paper"`` (the real sizes).
     metrics : tuple of Metric

@@ -77,11 +77,11 @@ class OwnFile:
     Attributes
     ----------
     params : dict
-        As those of a :class:`Setting`; ``gamma="scale"`` is replaced by 1 / (d Var X) of the file's training rows.
+        Parameters as of a :class:`Setting`; ``gamma="scale"`` is replaced by 1 / (d Var X) of the file's training rows.
     task : str
         Task of the data that the experiment takes: ``"binary"``, ``"multi-class"`` or ``"regression"``.
     methods : tuple of str or None
-        As those of a :class:`Setting`.
+        Methods as of a :class:`Setting`.
     """
 
     params: dict
@@ -239,7 +239,7 @@ class PaperData:
     Attributes
     ----------
     dataset : str
-        As of its :class:`PaperNumber`.
+        Name of the data set, as in its :class:`PaperNumber`.
     what : str
         Rows, columns and how they were made, as far as the paper says it: ``"100,000 of the 245,057 rows"``.
     differs : bool

@@ -119,7 +119,7 @@ class Recommendation(Selection):
     metric : str
     baseline : str
     margin : float
-        In the units of records.
+        Margin in the units of records.
     time : str
         Metric by which one of those that are no worse is chosen.
     objective : str or None

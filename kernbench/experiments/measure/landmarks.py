@@ -4,7 +4,11 @@ import numpy as np
 
 
 class OnLandmarks:
-    """Fit a linear model to Nyström's features; subclasses name the parameters and make the two."""
+    """Fit a linear model to Nyström's features; subclasses name the parameters and make the two.
+
+    Parameters are those of the kernel machine and of the linear model that subclasses name; `n_landmarks` is at most
+    one for each row. ``library`` chooses who provides the linear model.
+    """
 
     def fit(self, X, y):
         """Fit to rows X with labels or targets y."""
@@ -34,18 +38,7 @@ class OnLandmarks:
 
 
 class NystroemSVC(OnLandmarks):
-    """``make_pipeline(Nystroem(...), LinearSVC("hinge", ...))`` of this library or of scikit-learn.
-
-    Parameters
-    ----------
-    gamma, C, kernel, fit_intercept
-        As of ``SVC``; the linear SVM has the same C.
-    n_landmarks : int
-        At most one for each row.
-    library : {"kernbench", "sklearn"}
-    tol : float
-    random_state : int
-    """
+    """``make_pipeline(Nystroem(...), LinearSVC("hinge", ...))``, here or of ``"sklearn"``; C as in ``SVC``."""
 
     def __init__(self, gamma="scale", C=1.0, *, kernel="rbf", fit_intercept=True, n_landmarks=300,
                  library="kernbench", tol=1e-3, random_state=None):  # fmt: skip
@@ -67,17 +60,7 @@ class NystroemSVC(OnLandmarks):
 
 
 class NystroemRegressor(OnLandmarks):
-    """``make_pipeline(Nystroem(...), LinearRegressor("squared_error", ...))``.
-
-    Parameters
-    ----------
-    gamma, alpha, kernel
-        As of `KernelRegressor`.
-    n_landmarks : int
-        At most one for each row.
-    tol : float
-    random_state : int
-    """
+    """``make_pipeline(Nystroem(...), LinearRegressor("squared_error", ...))``; alpha as in `KernelRegressor`."""
 
     def __init__(self, gamma="scale", alpha=1e-3, *, kernel="rbf", n_landmarks=1000, tol=1e-3, random_state=None):
         self.gamma, self.alpha, self.kernel = gamma, alpha, kernel
@@ -91,18 +74,9 @@ class NystroemRegressor(OnLandmarks):
 
 
 class NystroemSVR(OnLandmarks):
-    """Nyström's features and a linear regression with the epsilon-insensitive loss, of this library or of another.
+    """Nyström's features and a linear regression with the epsilon-insensitive loss; C and epsilon as in ``SVR``.
 
-    Parameters
-    ----------
-    gamma, C, epsilon, kernel
-        As of ``SVR``; the linear regression has the same C and epsilon.
-    n_landmarks : int
-        At most one for each row.
-    library : {"kernbench", "sklearn", "rehline"}
-        scikit-learn has LIBLINEAR.
-    tol : float
-    random_state : int
+    The library of the regression is kernbench, scikit-learn (LIBLINEAR) or ``"rehline"``.
     """
 
     def __init__(self, gamma="scale", C=1.0, epsilon=0.1, *, kernel="rbf", n_landmarks=300, library="kernbench",
@@ -133,16 +107,7 @@ class NystroemSVR(OnLandmarks):
 
 
 class NystroemOneClass(OnLandmarks):
-    """Nyström's features and scikit-learn's linear one-class SVM by stochastic gradients.
-
-    Parameters
-    ----------
-    gamma, nu, kernel
-        As of ``OneClassSVM``.
-    n_landmarks : int
-        At most one for each row.
-    random_state : int
-    """
+    """Nyström's features and scikit-learn's linear one-class SVM by stochastic gradients; nu as in ``OneClassSVM``."""
 
     def __init__(self, gamma="scale", nu=0.5, *, kernel="rbf", n_landmarks=300, random_state=None):
         self.gamma, self.nu, self.kernel = gamma, nu, kernel
@@ -159,16 +124,7 @@ class NystroemOneClass(OnLandmarks):
 
 
 class SnapSVC:
-    """SnapML's SVM, which approximates the Gaussian kernel by random features.
-
-    Parameters
-    ----------
-    gamma, C
-        As of ``SVC``; SnapML's regularisation is 1 / C.
-    n_components : int
-        Random features.
-    random_state : int
-    """
+    """SnapML's SVM, which approximates the Gaussian kernel by `n_components` random features; C as in ``SVC``."""
 
     def __init__(self, gamma=1.0, C=1.0, *, n_components=300, random_state=None):
         self.gamma, self.C, self.n_components, self.random_state = gamma, C, n_components, random_state
@@ -190,18 +146,7 @@ class SnapSVC:
 
 
 class NystroemLogistic(OnLandmarks):
-    """Nyström's features and scikit-learn's logistic regression: what many would try first to rank with a kernel.
-
-    Parameters
-    ----------
-    gamma, kernel
-        As in `ROCSVC`.
-    C : float
-        Parameter of the logistic regression.
-    n_landmarks : int
-    landmarks : {"uniform", "stratified", "kmeans"}
-    random_state : int
-    """
+    """Nyström's features and scikit-learn's logistic regression, with its C: a first choice to rank with a kernel."""
 
     def __init__(self, gamma="scale", C=1.0, *, kernel="rbf", n_landmarks=300, landmarks="uniform", random_state=None):
         self.gamma, self.C, self.kernel, self.n_landmarks = gamma, C, kernel, n_landmarks

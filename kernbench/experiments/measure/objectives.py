@@ -53,7 +53,7 @@ def svm_objective(model, X, y):
     Parameters
     ----------
     model : fitted classifier
-        With ``C``, ``classes_``, ``support_``, ``dual_coef_``, ``intercept_``, ``decision_function``:
+        A model with ``C``, ``classes_``, ``support_``, ``dual_coef_``, ``intercept_``, ``decision_function``:
         scikit-learn's ``SVC``, ``KernelSVC``, or a similar class.
     X, y
         The training data.

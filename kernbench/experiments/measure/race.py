@@ -38,11 +38,11 @@ class Fit:
     ----------
     model : fitted estimator
     data : Dataset
-        As given to the model.
+        Data as given to the model.
     predictions : ndarray of shape (n_test,)
         Labels or scores of the test rows.
     params : dict
-        Those of the cell, with the chosen alpha.
+        Parameters of the cell, with the chosen alpha.
     """
 
     model: Any

@@ -48,7 +48,7 @@ def result(data, metrics, *, seconds=None, trace=None, n_kernel_evaluations=None
     Parameters
     ----------
     data : Dataset
-        As the cell's loader returned it.
+        Data as the cell's loader returned it.
     metrics : dict
         Numbers by name; None, infinity and NaN all mean "no number". May be nested.
     seconds : dict, optional

@@ -22,7 +22,7 @@ def regression_objective(model, X, y, *, C, epsilon):
     Parameters
     ----------
     model : fitted regressor
-        With ``support_``, ``dual_coef_``, ``intercept_`` and ``predict``.
+        A model with ``support_``, ``dual_coef_``, ``intercept_`` and ``predict``.
     X, y
         The training data.
     C, epsilon : float
@@ -64,7 +64,7 @@ def one_class_objective(model, X, *, nu):
     Parameters
     ----------
     model : fitted outlier detector
-        With ``support_``, ``dual_coef_``, ``offset_`` and ``score_samples``.
+        A model with ``support_``, ``dual_coef_``, ``offset_`` and ``score_samples``.
     X
         The training rows.
     nu : float

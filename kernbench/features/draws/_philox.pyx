@@ -19,7 +19,8 @@ cdef extern from "_philox.h" nogil:
         KB_WORD, KB_UNIFORM, KB_NORMAL, KB_CAUCHY, KB_LAPLACE, KB_SECH
         KB_EXPONENTIAL, KB_LEVY, KB_SIGN
 
-    void kb_fill(kb_distribution distribution, kb_stream stream, const uint32_t *draws, const uint32_t *blocks, ptrdiff_t n_scalars,
+    void kb_fill(kb_distribution distribution, kb_stream stream, const uint32_t *draws, const uint32_t *blocks,
+    ptrdiff_t n_scalars,
                  uint32_t first_quad, double scale, ptrdiff_t first, ptrdiff_t last, int item, char *out)
 
 DISTRIBUTIONS = {
@@ -57,7 +58,7 @@ def fill(distribution, seed, tag, const uint32_t[::1] draws, const uint32_t[::1]
     Returns
     -------
     ndarray of shape (n, n_scalars)
-        Of `dtype`, uint32 for words.
+        Numbers of precision `dtype`; uint32 for words.
     """
     cdef:
         kb_distribution which = <kb_distribution> <int> DISTRIBUTIONS[distribution]

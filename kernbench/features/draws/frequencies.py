@@ -30,9 +30,9 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
     Parameters
     ----------
     kernel : Kernel
-        With an entry in `SPECTRAL_DENSITIES`.
+        A kernel with an entry in `SPECTRAL_DENSITIES`.
     factor : int
-        Which factor of a sum or product the kernel is.
+        The kernel's index among the factors of a sum or product.
     span : Span
     columns_per_draw : int
     d : int

@@ -27,7 +27,7 @@ def count_sketch_dense(const real[:, ::1] X, const int32_t[:, ::1] buckets, cons
     Returns
     -------
     ndarray of shape (n, n_sketches, width)
-        Of X's precision.
+        Sketches in X's precision.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], n_sketches = buckets.shape[0], r, j, i

@@ -57,11 +57,11 @@ class FeatureMap:
         Parameters
         ----------
         rows : object
-            What `prepare` returned.
+            The result of `prepare`.
         drawn : object
         span : Span
         blocks : slice
-            Which of the span's blocks.
+            The blocks of the span.
         share : float
         A : ndarray of shape (n_blocks, block_columns, n_outputs)
         out : ndarray of shape (n, n_outputs), float64
@@ -118,7 +118,7 @@ class PreparedRows:
     X : ndarray or CSR matrix
         Lifted, in the precision of the arguments.
     zeros : tuple of float
-        What entries of 0 are lifted to, see `lifted`.
+        The values that entries of 0 are lifted to, see `lifted`.
     which : slice or ndarray of int
         Indices of these rows among all rows.
     wide : bool

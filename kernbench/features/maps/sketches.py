@@ -108,7 +108,7 @@ class Degrees:
     ----------
     matrix : ndarray of shape (n_signs, d), or panels of it for sparse rows
     starts : ndarray of shape (n_draws + 1,), int64
-        Where runs start among the rows of signs.
+        The first row of signs of each run.
     segments : ndarray
         As `project_dense` or `project_sparse` takes them.
     """

@@ -79,7 +79,7 @@ class Nystroem(KernelTransformer):
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
         R; upper triangular for ``root="cholesky"``, symmetric for ``root="symmetric"``.
     eigenvalues_ : ndarray of shape (n_features_out,), float64
-        Those of K_LL that were kept, descending; not for ``root="cholesky"``. Of shape (rank,), which with
+        The eigenvalues of K_LL that were kept, descending; not for ``root="cholesky"``. Of shape (rank,), which with
         ``root="symmetric"`` may be less than the number of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -26,9 +26,9 @@ cdef class CombinedEngine(Engine):
     kernel : Sum or Product
     X, Z : Operand
     engines : sequence of Engine
-        Of the components.
+        The engines of the components.
     weights : sequence of float
-        Of the components; not used in a product.
+        The weights of the components; not used in a product.
     """
 
     cdef Engine left, right             # right is None if there is one component only

@@ -35,7 +35,7 @@ def draw_profiles(name, title, x_label, factors, styles, *, note="", heading="")
         Base name of the files.
     title, x_label : str
     factors : dict of str to list of float
-        By label, as :func:`factors_of` gives them by method.
+        Factors by label, as :func:`factors_of` gives them by method.
     styles : dict of str to Style
         Factors by label.
     note, heading : str

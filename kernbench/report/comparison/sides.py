@@ -36,10 +36,10 @@ class Side:
     Attributes
     ----------
     name : str
-        What the user called it.
+        The name that the user gave.
     results : dict of (experiment, scale) to Results
     notes : list of str
-        What could not be read, and why.
+        Files that could not be read, and why.
     """
 
     name: str

@@ -42,7 +42,7 @@ def read(folder):
     Returns
     -------
     list of Series
-        Those with values; of several environments of a machine, the values of the last file by name.
+        The series with values; of several environments of a machine, the values of the last file by name.
 
     Raises
     ------

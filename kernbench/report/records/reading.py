@@ -17,7 +17,7 @@ def read_results(folder):
     results : list of Results
         One for each experiment and scale that has records.
     notes : list of str
-        What was left out, and the reasons; printed in the report.
+        Records left out, and the reasons; printed in the report.
 
     Raises
     ------

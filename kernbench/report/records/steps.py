@@ -28,7 +28,7 @@ def on_one_grid(curves):
     Parameters
     ----------
     curves : list of (x, y)
-        As `positive_steps` returns them, none empty.
+        Curves as `positive_steps` returns them, none empty.
 
     Returns
     -------

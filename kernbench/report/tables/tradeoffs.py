@@ -43,7 +43,8 @@ def fronts(results):
     Returns
     -------
     dict of str to list of Point
-        By data set, the fastest first; empty for an experiment that does not weigh accuracy against the time of fits.
+        Points by data set, the fastest first; empty for an experiment that does not weigh accuracy against the time of
+        fits.
     """
     experiment = results.experiment
     headline, time, memory = experiment.metrics[0], _metric(experiment, TIME), _memory(experiment)

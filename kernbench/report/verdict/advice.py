@@ -41,9 +41,9 @@ class Advice:
     times : dict of str to float
         Median time of each method without a budget.
     no_worse : list of str
-        Those that are no worse than the baseline.
+        The methods that are no worse than the baseline.
     better : list of str
-        Those that are better by more than margin and noise.
+        The methods that are better by more than margin and noise.
     unclear : list of str
         Faster ones of which the repeats do not tell whether they are worse.
     beats_zero : bool

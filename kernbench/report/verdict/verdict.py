@@ -21,7 +21,7 @@ class Verdict:
     ----------
     headline : str
     basis : str
-        Which data it rests on.
+        The data that it rests on.
     stand_in : bool
         None of them is real.
     sentences : list of str

@@ -70,8 +70,8 @@ def novelty(cell):
     Returns
     -------
     dict
-        As of `regression`, with ``auc`` in place of ``rmse``: how well low scores tell the class +1, which was not
-        trained on; ``share_novel``, the share of training rows below the level, which should be nu.
+        The metrics of `regression`, with ``auc`` in place of ``rmse``: how well low scores tell the class +1, which was
+        not trained on; ``share_novel``, the share of training rows below the level, which should be nu.
     """
     original = load(cell.loader)(**cell.arguments)
     data, nu, gamma = in_precision(cell, original), cell.params["nu"], cell.params["gamma"]

@@ -100,14 +100,7 @@ class FixedFeaturesRidge:
     """Ridge regression on explicit features of a Gaussian kernel, solved exactly.
 
     Minimises ``alpha/2 ‖w‖²`` plus half the mean squared error: what every r- or n-method with these features converges
-    to.
-
-    Parameters
-    ----------
-    gamma, alpha : float
-    features : {"random", "nystroem"}
-    n_features : int
-    random_state : int or None
+    to. Parameters are those of `FixedFeaturesSVC`.
     """
 
     def __init__(self, gamma, alpha, features="random", n_features=256, random_state=None):
@@ -139,17 +132,7 @@ class FixedFeaturesRidge:
 
 
 class SampledSGD:
-    """scikit-learn's ``RBFSampler`` and ``SGDClassifier`` with log loss, epoch after epoch until the time is over.
-
-    Parameters
-    ----------
-    gamma : float
-    n_components : int
-    alpha : float
-    max_epochs : int
-    max_seconds : float or None
-    random_state : int or None
-    """
+    """scikit-learn's ``RBFSampler`` and ``SGDClassifier`` with log loss, epoch after epoch until the time is over."""
 
     def __init__(self, gamma, n_components=2048, alpha=1e-6, max_epochs=1000, max_seconds=None, random_state=None):
         self.gamma, self.n_components, self.alpha = gamma, n_components, alpha

@@ -35,7 +35,7 @@ class Point:
     cost : float
         Kernel evaluations so far, without a cache.
     computed : int
-        Those that were computed.
+        Kernel values that were computed.
     n_support : int
     scores : ndarray of shape (n_test,)
         f(x) + b of the test rows.

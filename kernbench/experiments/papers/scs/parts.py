@@ -41,7 +41,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
     dataset : str, optional
         Name of the data set, if not `name`.
     methods : tuple of str, optional
-        Those that are run on it; all by default.
+        Methods that are run on it; all by default.
     **arguments
         Arguments of the loader.
     """

@@ -122,7 +122,7 @@ def parse(line):
     Returns
     -------
     record : dict or None
-        In the present form.
+        The record in the current format.
     problem : str or None
         What is wrong with the line, as a phrase, if it is not a record.
     """

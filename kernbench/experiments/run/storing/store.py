@@ -77,7 +77,7 @@ class Store:
         Parameters
         ----------
         record : dict
-            As the package's record schema; numbers must be finite (None where there is none).
+            A record of the package's schema; numbers must be finite (None where there is none).
 
         Raises
         ------
@@ -194,7 +194,7 @@ class Store:
         ----------
         experiment : str
         position : tuple or None
-            As this function returns it; None stands for the beginning of the file.
+            The position that this function returned before; None stands for the beginning of the file.
 
         Returns
         -------

@@ -92,7 +92,7 @@ def project_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, d
     segments : ndarray of shape (n_segments, 4), intp
         First draw, number of draws, first column, distance from cosines to sines.
     out : ndarray of shape (n, >= columns)
-        Of X's precision, or float32; rows may be apart.
+        Results in X's precision, or float32; rows may be apart.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], n_segments = len(segments), n_tiles, t, width = 1, s

@@ -156,7 +156,7 @@ def name_ends(axes, ends, fonts):
     Parameters
     ----------
     axes : matplotlib Axes
-        With its final limits.
+        Axes with their final limits.
     ends : list of (str, float, float)
         Name and last point of each line, in data units.
     fonts : Fonts
@@ -275,7 +275,7 @@ def multiples(panels, title, size=SMALL, key=()):
     size : (float, float)
         Width and height of a panel, in inches.
     key : list of (str, Style)
-        What the lines stand for, if the panels do not say it.
+        Names and styles of the lines, if the panels do not say them.
     """
     pieces = []
     for panel in panels:

@@ -16,7 +16,7 @@ class Picture:
         File name without its ending.
     caption : str
     svg_inline, svg_file : str
-        For the page (safe HTML; small multiples are several elements) and as a separate file.
+        The picture for the page (safe HTML; small multiples are several elements) and for a separate file.
     csv : str
         The data of the figure.
     heading : str
@@ -45,7 +45,7 @@ def picture_of(display, results, drawn, rows, remarks=(), **layout):
     display : one of kernbench.experiments.declare.figures
     results : Results
     drawn : (str, str)
-        As SVG, for the page and for its file.
+        The SVG of the page, and that of its file.
     rows : iterable of tuple
         The data of the figure, with a heading.
     remarks : iterable of str
