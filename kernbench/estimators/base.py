@@ -8,28 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench._callbacks import CallbackSupport
 from kernbench.kernels.domain import is_precomputed
-from kernbench.saving import model_file
+from kernbench.saving.model_file import Saved
 
 
-class Model(CallbackSupport, BaseEstimator):
+class Model(CallbackSupport, Saved, BaseEstimator):
     """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks."""
 
     _twin = "compiled"  # "reference" in the tests that compare the two
-
-    def save(self, path):
-        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-            Usually ends in ``.npz``. Written whole or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the kernel is a Python function, which is not data.
-        """
-        model_file.save(self, path)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

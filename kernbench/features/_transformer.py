@@ -8,7 +8,7 @@ from kernbench._callbacks import CallbackSupport
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
-from kernbench.saving import model_file
+from kernbench.saving.model_file import Saved
 from kernbench.validation.rows import check_rows
 
 CHUNK_BYTES = 32_000_000  # intermediate values held at one time, and rows turned into another precision
@@ -16,7 +16,7 @@ MIN_CHUNK_ROWS = 256
 WIDER = "give X as float64"
 
 
-class KernelTransformer(CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the explicit feature maps of a kernel.
 
     A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and defines
@@ -64,21 +64,6 @@ class KernelTransformer(CallbackSupport, ClassNamePrefixFeaturesOutMixin, Transf
     def _write_all(self, X, out):
         for rows in self._chunks(X):
             self._write(X[rows], out[rows])
-
-    def save(self, path):
-        """Write the fitted transformer to a file that `kernbench.load` reads: plain data, no pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-            Usually ends in ``.npz``. Written whole or not at all.
-
-        Raises
-        ------
-        ValueError
-            If the kernel is a Python function, which is not data.
-        """
-        model_file.save(self, path)
 
     def _checked(self, X, y="no_validation", *, reset):
         """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.

@@ -34,6 +34,25 @@ FORMAT, FORMAT_VERSION = "kernbench model", 1
 DROPPED_PARAMS = ("callback", "random_state")  # left out where they are not plain data
 
 
+class Saved:
+    """Mix-in of estimators that can be written to files."""
+
+    def save(self, path):
+        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            Usually ends in ``.npz``. Written whole or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the kernel is a Python function, which is not data.
+        """
+        save(self, path)
+
+
 def save(model, path):
     """Write a fitted estimator to `path`, whole or not at all.
 

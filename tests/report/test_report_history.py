@@ -84,7 +84,7 @@ def test_what_is_not_of_asv_is_refused_by_name(folder):
     with pytest.raises(ValueError, match="new.json.*not of version 2"):
         read(folder)
     (folder / "two-cores" / "new.json").write_text('{"ver')
-    with pytest.raises(ValueError, match="new.json.*is no file of asv"):
+    with pytest.raises(ValueError, match="new.json.*is not a file of asv"):
         read(folder)
     for path in (folder / "two-cores").glob("*.json"):
         path.unlink()

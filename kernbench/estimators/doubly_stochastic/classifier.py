@@ -230,10 +230,13 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         output_loss(self.loss, offered=LOSSES)
         check_class_weight(self.class_weight)
 
+    @property
+    def _n_outputs(self):
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
     def _problem(self, n_rows):
-        n_classes = len(self.classes_)
-        loss = "softmax" if self.loss == "log_loss" and n_classes > 2 else self.loss
-        return {"loss": loss, "n_outputs": 1 if n_classes == 2 else n_classes, "alpha": self.alpha}
+        loss = "softmax" if self.loss == "log_loss" and self._n_outputs > 1 else self.loss
+        return {"loss": loss, "n_outputs": self._n_outputs, "alpha": self.alpha}
 
     def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
         """Fit the model.
@@ -326,9 +329,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             codes = np.searchsorted(self.classes_, y)
             return X, self._labels_of(codes), weights * self.class_weight_[codes]
 
-        self._fit_stream(reader, X, take, validate=validation(X_val, y_val))
-        if fault is not None:
-            raise fault
+        self._fit_stream(reader, X, take, validate=validation(X_val, y_val), fault=fault)
         return self
 
     def _set_classes(self, labels):
@@ -405,8 +406,6 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     def _check_fitted_state(self):
         check_classes(self)
         super()._check_fitted_state()
-        n_outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        require(self.block_coef_.shape[2] == n_outputs, "block_coef_ does not fit the classes")
         require(np.shape(self.class_weight_) == self.classes_.shape, "class_weight_ does not fit the classes")
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
-from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.rows import check_rows
@@ -256,10 +255,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
                 return parts[0][:0], np.empty(0), np.empty(0)
             return stacked(parts), np.repeat([1.0, -1.0], sizes), np.repeat(sizes.sum() / sizes, sizes)
 
-        self._fit_stream(readers[0], stacked([first[1] for first in firsts]), take)
-        for fault in faults:
-            if fault is not None:
-                raise fault
+        fault = next((fault for fault in faults if fault is not None), None)
+        self._fit_stream(readers[0], stacked([first[1] for first in firsts]), take, fault=fault)
         return self
 
     def _pairs_of(self, P, Q):
@@ -298,7 +295,3 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             The mean of f over P, minus that of exp(f) over Q, plus 1.
         """
         return float(np.mean(self.log_ratio(P)) - np.mean(np.exp(self.log_ratio(Q))) + 1.0)
-
-    def _check_fitted_state(self):
-        super()._check_fitted_state()
-        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")

@@ -349,9 +349,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             self.n_samples_ += X.shape[0]
             return X, self._targets(X, targets_of_chunk(y)), weights
 
-        self._fit_stream(reader, X, take, n_rows=int(n_samples))
-        if fault is not None:
-            raise fault
+        self._fit_stream(reader, X, take, n_rows=int(n_samples), fault=fault)
         return self
 
     def _set_points(self, points):
@@ -422,7 +420,6 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
     def _check_fitted_state(self):
         super()._check_fitted_state()
-        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")
         if self.std == "points":
             require(np.shape(self.std_) == (len(self.points_),), "std_ does not fit points_")
             require(self.points_.shape[1] == self.n_features_in_, "points_ have another number of columns")

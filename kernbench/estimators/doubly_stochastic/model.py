@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench._callbacks import CallbackSupport
 from kernbench._random import generator_of
+from kernbench.estimators.base import Model
 from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
     block_size_of,
@@ -29,7 +28,6 @@ from kernbench.features.draws.spans import MAX_SEED
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
 from kernbench.problems.streaming.batches import ArrayBatches, StreamBatches
-from kernbench.saving import model_file
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
 from kernbench.validation.rows import check_rows
@@ -62,16 +60,16 @@ class Progress:
     key: str | None = None
 
 
-class DoublyStochasticModel(CallbackSupport, BaseEstimator):
+class DoublyStochasticModel(Model):
     """A function f(x) = sum_b z_b(x) A_b of blocks of random features: a seed, and coefficients.
 
     An estimator adds its parameters, ``_problem`` and the methods that users call.
     """
 
-    _twin = "compiled"  # "reference" in the tests that compare the two
     # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
     _largest_block, _rows_per_feature = 256, 4  # a covariance needs some rows for each feature
     _chooses_batches = False  # whether batch_size may be "auto"
+    _n_outputs = 1  # of the fitted model
     _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
     def _check_parameters(self):
@@ -130,8 +128,11 @@ class DoublyStochasticModel(CallbackSupport, BaseEstimator):
         limit = None if self.max_iter == -1 else int(self.max_iter)
         self._run(source, n_rows, start, limit, [], in_stream=True)
 
-    def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None):
-        """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples."""
+    def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None, fault=None):
+        """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples.
+
+        `fault`, the error that ended the reading of the first rows, is raised after these are learned from.
+        """
         start = self._start(None, X, n_rows, None)
 
         def checked(count):
@@ -144,6 +145,8 @@ class DoublyStochasticModel(CallbackSupport, BaseEstimator):
         )
         limit = None if self.max_iter == -1 else int(self.max_iter)
         self._run(source, n_rows, start, limit, [] if validate is None else [validate], in_stream=True)
+        if fault is not None:
+            raise fault
 
     def _start(self, last, X, n_rows, weights):
         """Set precision and kernel; return the `Progress` to continue from, without a solution for a cold start."""
@@ -267,20 +270,11 @@ class DoublyStochasticModel(CallbackSupport, BaseEstimator):
             out[rows] = features.multiply(as_dtype(X[rows], self.dtype_), self.seed_, blocks, self.block_coef_)
         return out
 
-    def save(self, path):
-        """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
-
-        Parameters
-        ----------
-        path : str or Path
-            Usually ends in ``.npz``. Written whole or not at all.
-        """
-        model_file.save(self, path)
-
     def _check_fitted_state(self):
         """Check a model read from a file; a solver may continue from it, with other bits."""
         check_kernel_state(self)
         require(np.ndim(self.block_coef_) == 3, "block_coef_ is not an array of blocks")
+        require(self.block_coef_.shape[2] == self._n_outputs, "block_coef_ has another number of outputs")
         check_floats(self, {"block_coef_": self.block_coef_.shape})
         require(0 <= self.seed_ <= MAX_SEED, "seed_ is not a valid seed")
         require(self.n_features_in_ >= 1, "n_features_in_ is not positive")
@@ -295,11 +289,6 @@ class DoublyStochasticModel(CallbackSupport, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "block_coef_")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def as_dtype(X, dtype):

@@ -261,9 +261,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
             X, _, weights = reader.take(count)
             return X, None, weights
 
-        self._fit_stream(reader, X, take)
-        if fault is not None:
-            raise fault
+        self._fit_stream(reader, X, take, fault=fault)
         return self
 
     def _set_function(self, solution, solver):
@@ -314,5 +312,4 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
 
     def _check_fitted_state(self):
         super()._check_fitted_state()
-        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")
         require(np.isfinite(self.offset_), "offset_ is not finite")

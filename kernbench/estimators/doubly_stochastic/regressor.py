@@ -5,7 +5,6 @@ from sklearn.base import RegressorMixin
 
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
-from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.locks import one_at_a_time
@@ -293,9 +292,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             X, y, weights = reader.take(count)
             return X, targets_of_chunk(y), weights
 
-        self._fit_stream(reader, X, take, validate=self._validation(X_val, y_val))
-        if fault is not None:
-            raise fault
+        self._fit_stream(reader, X, take, validate=self._validation(X_val, y_val), fault=fault)
         return self
 
     def _validation(self, X, y):
@@ -317,7 +314,3 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         ndarray of shape (n_samples,)
         """
         return self._outputs(X)[:, 0]
-
-    def _check_fitted_state(self):
-        super()._check_fitted_state()
-        require(self.block_coef_.shape[2] == 1, "block_coef_ has more than one output")

@@ -81,7 +81,7 @@ def _json(path):
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"{str(path)!r} is no file of asv's results: {error}") from error
+        raise ValueError(f"{str(path)!r} is not a file of asv's results: {error}") from error
     if content.pop("version", None) != VERSION:
         raise ValueError(f"{str(path)!r} is not of version {VERSION} of asv's format")
     return content

@@ -10,7 +10,7 @@ from kernbench.report.charts.drawing.picture import Picture
 from kernbench.report.charts.drawing.svg import share_styles
 from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
-from kernbench.report.text import unbroken
+from kernbench.report.text import plural, unbroken
 from kernbench.report.verdict.verdict import Verdict
 from kernbench.solvers.registry import SOLVERS
 
@@ -102,9 +102,9 @@ def solver_table():
 
 
 def _environment(escape):
-    # What comes from records (names, messages) is text, never markup: jinja2 escapes it for HTML, the filter `md` for
-    # Markdown. Neither minds characters that have no picture, and some of these turn the text after them round.
-    return Environment(
+    # Names and messages of records are text, never markup: jinja2 escapes them for HTML, the filter `md` for Markdown.
+    # Neither removes control characters, some of which reverse the text after them.
+    environment = Environment(
         loader=PackageLoader("kernbench.report.page"),
         autoescape=escape,
         finalize=_visible if escape else None,
@@ -113,6 +113,8 @@ def _environment(escape):
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["plural"] = plural
+    return environment
 
 
 def _visible(value):

@@ -1,4 +1,4 @@
-"""The command "to make them again" makes the same cells, with the same limits; gaps name all that is missing."""
+"""The commands "to reproduce them" make the same cells, with the same limits; gaps name all that is missing."""
 
 import shlex
 from dataclasses import replace
