@@ -1,10 +1,4 @@
-"""The cuts of a bundle: tangents R(f) >= <a_k, f> + b_k of a convex risk, and the lower bound that follows from them.
-
-    min_f  alpha/2 |f|^2 + max_k (<a_k, f> + b_k)  =  max over u in the simplex of  b'u - |sum_k u_k a_k|^2 / (2 alpha).
-
-Their number is bounded: a cut whose multiplier has been zero for a while is dropped; if all multipliers are positive,
-one cut is replaced by the weighted sum of all, which is a cut too and gives the same bound alone.
-"""
+"""The cuts of a bundle, and the lower bound that follows from them; the reference derives it."""
 
 from kernbench.solvers.design._design cimport dot
 from kernbench.solvers.bundle._risk cimport refuse_nan
@@ -57,12 +51,7 @@ cdef class Cuts:
             self._add_linear(&g[0], offset)
 
     def maximise(self, double alpha):
-        """Find the multipliers and the sum of the cuts; return the lower bound.
-
-        Any multipliers of the simplex give a bound, optimal or not. The squared norm is computed from the sum itself:
-        u'Qu adds terms of size |a_k|^2 / alpha that cancel, and for small alpha their rounding errors would invalidate
-        the bound.
-        """
+        """Find the multipliers and the sum of the cuts; return the lower bound."""
         cdef double bound
         with nogil:
             bound = self._maximise(alpha)

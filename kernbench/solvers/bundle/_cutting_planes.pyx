@@ -58,10 +58,7 @@ def plain_step(Tangents cuts, double alpha, const double[::1] coef, const double
 
 def newton_step(Tangents cuts, double alpha, Preconditioner preconditioner, const double[::1] coef, double[::1] step,
                 double[::1] moved):
-    """Step from the point f_0 to the minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + (f - f_0)' H (f - f_0) / 2.
-
-    H is the Hessian M - alpha I of the risk.
-    """
+    """Step from the point f_0 to the minimiser of max_k (<a_k, f> + b_k) + alpha/2 |f|^2 + (f - f_0)' H (f - f_0) / 2."""
     cdef:
         Py_ssize_t k, l, m = cuts.n_cuts, d = coef.shape[0]
         double[:, ::1] Z = np.empty((m + 1, d))     # the cuts, and the gradient alpha f_0, times L^-T; M = L L'
@@ -89,10 +86,7 @@ def newton_step(Tangents cuts, double alpha, Preconditioner preconditioner, cons
 
 def search(Line line, Tangents cuts, double alpha, const double[::1] coef, const double[::1] scores,
            const double[::1] step, const double[::1] moved, double[::1] next_coef, double[::1] next_scores):
-    """Set the next point and its scores: just beyond the minimiser of the objective along the line.
-
-    The cut of the best point is the risk's slope there.
-    """
+    """Set the next point and its scores: just beyond the minimiser of the objective along the line."""
     cdef:
         Py_ssize_t i, k
         double slope, curvature, t

@@ -40,10 +40,7 @@ cdef double INSIDE = 1e-3           # partners are judged by the curvature of ps
 
 def single_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, double[::1] dual, double[::1] responses,
                  long long[::1] visited):
-    """Set the dual variable of each visited example to its best value; count them in `visited` as they are done.
-
-    A batch ends where `offset` plus their number is a multiple of the size of batches.
-    """
+    """Set the dual variable of each visited example to its best value; count them in `visited` as they are done."""
     cdef Py_ssize_t length
     work.dual, work.responses = dual, responses
     while visited[0] < visits.shape[0]:

@@ -49,10 +49,7 @@ def differentiate(Risk problem, const double[::1] coef, const double[::1] g, dou
 
 
 def newton_direction(Risk convex, Preconditioner preconditioner, double[::1] g, double[::1] step, double[::1] moved):
-    """Set the step to that of Newton's method from f = 0 for a convex problem, and `moved` to its scores.
-
-    `g` is working memory.
-    """
+    """Set the step to that of Newton's method from f = 0 for a convex problem, and `moved` to its scores."""
     cdef Py_ssize_t i, l
     with nogil:
         moved[:] = 0.0
@@ -70,12 +67,7 @@ def newton_direction(Risk convex, Preconditioner preconditioner, double[::1] g, 
 def line_search(Risk problem, double value, const double[::1] gradient, const double[::1] coef,
                 const double[::1] scores, const double[::1] step, double[::1] moved, double[::1] next_coef,
                 double[::1] next_scores, double[::1] g):
-    """Return a length of the step at which the objective has fallen enough and become flatter (weak Wolfe conditions).
-
-    It is found by bisection. Where the objective is concave or has kinks the second condition may fail for all lengths
-    tried: the longest of those that bring enough is taken then. The next point lies there, and `g` holds its slopes; 0
-    if there is none. `moved` is set to the scores of the step.
-    """
+    """Return a length of the step at which the objective has fallen enough and become flatter (weak Wolfe conditions)."""
     cdef double t = 0.0, slope
     with nogil:
         problem.design.score(&step[0], &moved[0])

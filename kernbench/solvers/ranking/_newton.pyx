@@ -18,14 +18,7 @@ cdef double SMALLEST = 1e-10       # length of a step below which rounding rules
 
 
 cdef class Work:
-    """A problem of pairs with the gradient at a point, a step from there, and the preconditioner.
-
-    Parameters
-    ----------
-    problem : PairwiseRisk
-    rng : Generator
-        Draws the rows of the preconditioner.
-    """
+    """A problem of pairs with the gradient at a point, a step from there, and the preconditioner; parameters are those of the reference."""
 
     cdef Problem problem
     cdef Design design
@@ -86,11 +79,7 @@ def differentiate(Work work, const double[::1] coef):
 
 def step(Work work, bint refits, double share, double value, double[::1] coef, double[::1] scores):
     """Solve the Newton equation up to a `share` of the residual, and go so far along its solution that the objective
-    falls enough; first fit the preconditioner if it `refits`.
-
-    Return the objective there, which is not below `value` where the point stays; the squared norm of the gradient, and
-    the number of Hessian products.
-    """
+    falls enough; first fit the preconditioner if it `refits`."""
     cdef double there, norm = 0.0
     cdef Py_ssize_t n_products
     with nogil:

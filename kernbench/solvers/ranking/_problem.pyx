@@ -14,13 +14,7 @@ from kernbench.pairs import AllPairs, DrawnPairs
 
 
 cdef class PairwiseRisk(Risk):
-    """The risk of a `PairwiseProblem`.
-
-    Parameters
-    ----------
-    pairwise : PairwiseProblem
-    design : FeatureDesign or KernelDesign, or None
-    """
+    """The risk of a `PairwiseProblem`; parameters are those of the reference."""
 
     def __init__(self, pairwise, Design design):
         self.pairwise, self.design, self.n, self.alpha = pairwise, design, pairwise.n, pairwise.alpha

@@ -1,12 +1,4 @@
-"""Risks of a range of ranks, as the cutting planes see them: the upper part less a linear function of the scores.
-
-The objective of a range is alpha/2 |f|^2 + U(s) - L(s), U and L convex functions of the scores s of f. L lies above its
-tangent at any scores r, so that
-
-    F(f) <= alpha/2 |f|^2 + R(s),     R(s) = U(s) - L(r) - <g, s - r>,   g a subgradient of L at r,
-
-with equality at s = r. R is convex, and it is at least U - L, which is not negative.
-"""
+"""Risks of a range of ranks, as the cutting planes see them; the reference derives them."""
 
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
@@ -23,16 +15,7 @@ cdef double WIDTH = 0.2    # of the band that counts as the margin, in standard 
 
 
 cdef class RankedRisk(Risk):
-    """R above, where the lower part is linearised; U before that.
-
-    Parameters
-    ----------
-    design : FeatureDesign or KernelDesign
-    ranked : RankedProblem
-    alpha : float
-    origin : ndarray of shape (n,), optional
-        Scores that are added to those of f: the risk of f is that of f_0 + f.
-    """
+    """R of the reference, where the lower part is linearised; U before that. Parameters are those of the reference."""
 
     def __init__(self, Design design, ranked, double alpha, origin=None):
         self.design, self.ranked, self.alpha, self.n = design, ranked, alpha, ranked.n

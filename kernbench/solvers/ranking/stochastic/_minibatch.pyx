@@ -14,10 +14,7 @@ from kernbench.solvers.ranking.stochastic._batches import PairBatches
 
 def steps(Batches batches, const double[:, ::1] u, double first, double step, double alpha, double low, double high,
           double radius, double[::1] w, double[::1] total):
-    """Do the steps `first`, `first` + 1, …, one for each row of random numbers, and add the iterates to `total`.
-
-    Return how many were done, fewer where a score is not finite.
-    """
+    """Do the steps `first`, `first` + 1, …, one for each row of random numbers, and add the iterates to `total`."""
     cdef:
         Py_ssize_t done = 0, t, k, d = w.shape[0]
         double eta, shrunk, norm

@@ -9,10 +9,7 @@ from kernbench.solvers.ranking.stochastic._batches import PairBatches
 
 def steps(Batches batches, const double[:, ::1] u, double eta, double alpha, double margin, double decay, double clip,
           double[::1] v, const double[::1] reference, double[::1] total, double[::1] theta):
-    """Do one step of v = (w, a, b) and theta for each row of random numbers, and add the iterates to `total`.
-
-    Return how many were done, fewer where a score is not finite.
-    """
+    """Do one step of v = (w, a, b) and theta for each row of random numbers, and add the iterates to `total`."""
     cdef:
         Py_ssize_t done = 0, t, k, d = v.shape[0] - 2, n_i = batches.positives.batch, n = batches.size
         double[::1] G = np.empty(d + 2)

@@ -19,10 +19,7 @@ cdef double ROUNDING = 1e-12   # thresholds of this size are 0
 def steps(Batches batches, const double[:, ::1] u, Py_ssize_t t, double eta, double theta, const double[::1] share,
           const double[::1] damping, double[:, ::1] v, double[:, ::1] v_sum, const double[:, ::1] anchor,
           double[:, ::1] lam, double[:, ::1] lam_sum, double[:, ::1] last):
-    """Do the steps t, t + 1, … of some runs, one for each row of random numbers.
-
-    These draw a batch for all runs, or one for each. Return how many were done, fewer where a score is not finite.
-    """
+    """Do the steps t, t + 1, … of some runs, one for each row of random numbers."""
     cdef Py_ssize_t done = 0, k, r, n = v.shape[0]
     cdef bint shared = u.shape[1] == batches.size
     cdef double[::1] slopes = np.empty(batches.n_touched)
