@@ -25,12 +25,22 @@ def step_over_kinks(work, i, j, slope, curvature, end):
     return step
 
 
+def round_to_zero(work, k, rounding):
+    """Set a coefficient that is 0 up to rounding to 0."""
+    if abs(work.beta[k]) <= rounding:
+        work.beta[k] = 0.0
+
+
+def shrunk(x, width):
+    """Return x moved towards 0 by `width`, at most to 0."""
+    return np.sign(x) * np.maximum(np.abs(x) - width, 0.0)
+
+
 def single_steps(work, curvature):
     """Return the best step of each coordinate by itself, and its gain: soft thresholding, within the box."""
     beta, e, zone = work.beta, work.e, work.zone
     step = e / curvature
     if zone:
-        best = beta + step
-        step = np.sign(best) * np.maximum(np.abs(best) - zone / curvature, 0.0) - beta
+        step = shrunk(beta + step, zone / curvature) - beta
     step = np.clip(step, work.lower - beta, work.upper - beta)
     return step, step * (e - 0.5 * step * curvature) - zone * (np.abs(beta + step) - np.abs(beta))

@@ -18,9 +18,9 @@ def ends_of_pair(work, i, j):
     return 0.0 if work.beta[i] < 0 else work.upper[i], 0.0 if work.beta[j] > 0 else work.lower[j]
 
 
-def bounded_step(work, i, j, step):
+def bounded_step(work, beta_i, beta_j, step):
     """Return the part of a step that the sum of magnitudes has room for; take it from the room."""
-    growth = (1 if work.beta[i] >= 0 else -1) + (1 if work.beta[j] <= 0 else -1)
+    growth = (1 if beta_i >= 0 else -1) + (1 if beta_j <= 0 else -1)
     if growth > 0 and step >= work.room / growth:
         step, work.room = work.room / growth, 0.0
     else:

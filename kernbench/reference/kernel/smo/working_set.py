@@ -163,7 +163,7 @@ class WorkingSet:
             ends = signs.ends_of_pair(self, i, j)
         rooms = ends[0] - beta[i], beta[j] - ends[1]
         if self.constraint == "size":
-            step = signs.bounded_step(self, i, j, min(slope / curvature, *rooms))
+            step = signs.bounded_step(self, beta[i], beta[j], min(slope / curvature, *rooms))
         elif self.zone:
             step = kinks.step_over_kinks(self, i, j, slope, curvature, min(rooms))
         else:
@@ -175,8 +175,8 @@ class WorkingSet:
         for k, end, room, value in zip((i, j), ends, rooms, after):
             rounding = self._rounding(k)
             beta[k] = end if room - step <= rounding else value
-            if self.zone and abs(beta[k]) <= rounding:
-                beta[k] = 0.0
+            if self.zone:
+                kinks.round_to_zero(self, k, rounding)
         self._move_gradient(step * (self.kernel[i] - self.kernel[j]), (i, j), (step, -step))
 
     def _single(self):

@@ -6,7 +6,7 @@
       '-- Rounds (rounds), on a State (dual_state: coefficients, gradient, violations)
             |-- ActiveSet (active_set)             coordinates that are left out, and their gradient afterwards
             |-- state.choose                       which coordinates violate the conditions most
-            |-- core.solve (_smo, _working_set)    pair or single steps inside the set, in cache
+            |-- core.solve (_smo)                  pair or single steps inside the set (_working_set), in cache
             |-- core.subtract_rows (_smo)          rows of the members that moved: the gradient of all coordinates
             |-- Stagnation (stagnation)            without progress: gradient computed afresh, smaller sets, stalled
             '-- is_certified (certificate)         may the run stop: the gap beside the violation
