@@ -1,6 +1,7 @@
 """The cells of a search over C and gamma, solved one kernel after the other."""
 
 import warnings
+from contextlib import contextmanager
 from time import perf_counter
 
 import numpy as np
@@ -52,34 +53,41 @@ class GridOfCells:
         title = "KernelSVCCV: cells" if self.search.verbose else False
         with progress_bar(title, len(self.cells), objective=False) as bar:
             try:
-                for g in range(len(gammas)):
-                    self._run_kernel(Cs, g, gammas, deadline, bar)
+                self._run_kernels(Cs, gammas, deadline, bar)
             except SearchEnded as ended:
                 self.status = ended.args[0]
             except KeyboardInterrupt:
                 self.status = "interrupted"
 
-    def _run_kernel(self, Cs, g, gammas, deadline, bar):
-        search, task = self.search, self.task
-        if g > 0:
-            model = search._model(Cs[0], gammas[g])
-            task = KernelTask(model, *self.data, self.sample_weight)
-        kernel = OneKernel(task, self.sample_weight, self.folds, deadline)
+    def _run_kernels(self, Cs, gammas, deadline, bar):
         order = np.argsort(Cs, kind="stable")
+        for g, gamma in enumerate(gammas):
+            task = self._task_of(gamma, first=g == 0)
+            kernel = OneKernel(task, self.sample_weight, self.folds, deadline)
+            with self._counting(kernel):
+                for c, cell in zip(order, kernel.cells([Cs[c] for c in order]), strict=True):
+                    self._add(c * len(gammas) + g, cell, task)
+                    bar.tick(sum("scores" in one for one in self.cells))
+
+    def _task_of(self, gamma, first=False):
+        """Return the task of a gamma; that of the first was made to check the data."""
+        if first:
+            return self.task
+        return KernelTask(self.search._model(self.task.model.C, gamma), *self.data, self.sample_weight)
+
+    @contextmanager
+    def _counting(self, kernel):
+        """Count the kernel values of a `OneKernel`, also where the search ends."""
         try:
-            for c, cell in zip(order, kernel.cells([Cs[c] for c in order]), strict=True):
-                self._add(c * len(gammas) + g, cell, task)
-                bar.tick(sum("scores" in one for one in self.cells))
+            yield
         finally:
             self.n_kernel_evaluations += kernel.n_kernel_evaluations
 
     def _add(self, index, cell, task):
         """Score a cell; keep its solutions if it is the best so far."""
-        search, classes = self.search, self.task.model.classes_
-        values = cell.values if len(classes) == 2 else -cell.values  # the earlier class of a pair is positive then
-        held_out = HeldOut.of(values, classes, search.decision_function_shape, search.break_ties)
+        held_out = self._held_out(cell.values)
         start, own = perf_counter(), self.cells[index]
-        own["scores"] = held_out.scores(self.scorer, self.folds, classes[task.codes])
+        own["scores"] = held_out.scores(self.scorer, self.folds, self.task.model.classes_[task.codes])
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self.n_unconverged += cell.n_unconverged
@@ -89,6 +97,12 @@ class GridOfCells:
             self.best_rank = rank
             self.best_index = index
             self.best = (own["params"]["C"], own["params"]["gamma"], cell.solutions, held_out.decisions)
+
+    def _held_out(self, values):
+        """Return the classifier of decision values of pairs of classes."""
+        search, classes = self.search, self.task.model.classes_
+        values = values if len(classes) == 2 else -values  # the earlier class of a pair is positive then
+        return HeldOut.of(values, classes, search.decision_function_shape, search.break_ties)
 
     def warn(self):
         """Warn of a search that ended early and of fits that did not converge."""

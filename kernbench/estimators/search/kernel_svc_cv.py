@@ -11,14 +11,15 @@ from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.grid_of_cells import GridOfCells
 from kernbench.estimators.search.held_out import checked_scorer
+from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import results_of
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_flag, check_positive
+from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
 
-OWN = ("Cs", "gammas", "cv", "scoring")  # parameters that KernelSVC does not have
+OWN = ("Cs", "gammas", "cv", "scoring", "search", "risk")  # parameters that KernelSVC does not have
 WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
 BYTES_PER_FOLD = 112  # of each row and pair of classes: starts and solutions with their products, bounds, changes
 
@@ -46,6 +47,14 @@ class KernelSVCCV(ExpansionClassifier):
     scoring : str or callable, default=None
         As in ``GridSearchCV``, a score of labels or decision values; None means accuracy. Weights of examples do not
         enter it.
+    search : {"exact", "race"}, default="exact"
+        ``"race"`` drops a cell, with its further folds, once it is worse than the best one in a paired test of the
+        losses of held-out rows, and a gamma all of whose cells are worse on a subsample. The others are solved as by
+        ``"exact"``. Only for accuracy. ``cv_results_`` then has ``dropped_after``, such as "fold 3",
+        ``dropped_p_value`` and ``dropped_against``, the index of the better cell.
+    risk : float, default=0.05
+        Of a race: largest probability that the cell with the smallest expected error is dropped, if held-out rows are
+        independent; > 0 and < 1.
     cache_size : float, default=500
         Megabytes of kernel rows. The search is cheapest if it holds all of them: 4 n² bytes in float32.
     max_seconds : float, default=None
@@ -109,6 +118,8 @@ class KernelSVCCV(ExpansionClassifier):
         coef0=0.0,
         cv=5,
         scoring=None,
+        search="exact",
+        risk=0.05,
         fit_intercept=True,
         tol=1e-3,
         max_iter=-1,
@@ -129,6 +140,8 @@ class KernelSVCCV(ExpansionClassifier):
         self.coef0 = coef0
         self.cv = cv
         self.scoring = scoring
+        self.search = search
+        self.risk = risk
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -180,7 +193,8 @@ class KernelSVCCV(ExpansionClassifier):
         scorer = checked_scorer(
             self.scoring, folds, labels, first.classes_, self.decision_function_shape, self.break_ties
         )
-        search = GridOfCells(self, task, sample_weight, folds, scorer, (X, y))
+        kind = Race if self.search == "race" else GridOfCells
+        search = kind(self, task, sample_weight, folds, scorer, (X, y))
         search.run(Cs, gammas)
         if search.best is None and search.status == "interrupted":
             raise KeyboardInterrupt
@@ -193,7 +207,8 @@ class KernelSVCCV(ExpansionClassifier):
         C, gamma, solutions, held_out = search.best
         model = self._model(C, gamma)
         task = KernelTask(model, X, y, sample_weight)
-        task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
+        if solutions:  # else a race ended before
+            task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
         fit_task(task, [model])
         self._take(model, folds, search, held_out)
         search.warn()
@@ -209,6 +224,13 @@ class KernelSVCCV(ExpansionClassifier):
                 raise ValueError(f"{name} holds a value twice: {list(values)}")
         if len(gammas) > 1 and (not isinstance(self.kernel, str) or self.kernel in WITHOUT_GAMMA):
             raise ValueError(f"kernel={self.kernel!r} does not depend on gamma: pass one value in gammas")
+        check_name("search", self.search, ("exact", "race"))
+        check_number("risk", self.risk, above=0, below=1)
+        if self.search == "race" and self.scoring not in (None, "accuracy"):
+            raise ValueError(
+                f"search='race' compares whether rows are classified correctly, not scoring={self.scoring!r}: choose "
+                "search='exact', or scoring=None"
+            )
         if self.max_seconds is not None:  # of the search; its fits have no budgets of their own
             check_positive("max_seconds", self.max_seconds, unit=" of seconds, or None")
         for gamma in gammas:
@@ -233,9 +255,10 @@ class KernelSVCCV(ExpansionClassifier):
         for name, value in vars(model).items():
             if name.endswith("_") and not name.startswith("_"):
                 setattr(self, name, value)
-        self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
+        if search.best[2]:
+            self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
         self.n_kernel_evaluations_ += search.n_kernel_evaluations
-        self.cv_results_ = results_of(search.cells, len(folds))
+        self.cv_results_ = results_of(search.cells, len(folds), self.search == "race")
         self.best_index_ = search.best_index
         self.best_params_ = dict(self.cv_results_["params"][self.best_index_])
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])

@@ -91,23 +91,39 @@ class OneKernel:
             self.pairs.append(Pair(pair.negative, pair.positive, None, y))
         self.weights = np.ones(n) if task.weights is None else task.weights
         self.fold_weights = [self._weights_of(fold, sample_weight) for fold in folds]
+        self.solved = {}  # of each pair: the last C and the solution for all rows
 
     @property
     def n_kernel_evaluations(self):
         return self.rows.n_evaluations
 
-    def cells(self, Cs):
-        """Yield the `Cell` of each C, from small to large; raise `SearchEnded` where it is cut short."""
-        before = None
+    def cells(self, Cs, which=None, fit_all=True):
+        """Yield the `Cell` of each C, from small to large; raise `SearchEnded` where it is cut short.
+
+        Parameters
+        ----------
+        Cs : list of float
+            Ascending.
+        which : list of int, optional
+            Folds to solve, all by default.
+        fit_all : bool, default=True
+            Whether to fit all rows for each C, for the final model; else for the first only, as a start of the folds.
+        """
+        which, before = list(range(len(self.folds))) if which is None else list(which), None
         for C in Cs:
             cell = Cell(np.full((len(self.weights), len(self.pairs)), np.nan), seconds=np.zeros(len(self.folds)))
             for k, pair in enumerate(self.pairs):
-                earlier = [None] * (1 + len(self.folds))
-                if before is not None:
-                    earlier = [before[1].solutions[k], *before[1].of_folds[k]]
-                self._fit_pair(pair, C, earlier, None if before is None else C / before[0], cell)
+                if fit_all or before is None:
+                    cell.solutions.append(self._fit_all(k, pair, C, cell))
+                earlier = [None] * len(which) if before is None else before[1].of_folds[k]
+                growth = None if before is None else C / before[0]
+                self._fit_folds(k, pair, C, which, earlier, growth, cell)
             before = C, cell
             yield cell
+
+    def solutions(self, C):
+        """Return the solutions for all rows, one for each pair of classes."""
+        return [self._fit_all(k, pair, C, Cell(np.empty(0))) for k, pair in enumerate(self.pairs)]
 
     def _weights_of(self, fold, sample_weight):
         """Return the weights of a fold's problem, with the class weights of its training part."""
@@ -118,36 +134,50 @@ class OneKernel:
         own = is_train if sample_weight is None else is_train * sample_weight
         return weigh_classes(model, classes, classes[codes], codes, own)
 
-    def _fit_pair(self, pair, C, earlier, growth, cell):
-        """Fit a pair of classes to all rows and to each fold; add the results to `cell`.
+    def _fit_all(self, k, pair, C, cell):
+        """Return the solution for all rows of a pair of classes, from the last one for another C."""
+        weights, start = self.weights * self._is_member(pair), None
+        if k in self.solved:
+            then, solution = self.solved[k]
+            start = scaled(solution, pair.y, C / then, box_of(pair.y, weights, C))
+            start = self._advance([start], pair, C, [weights])[0]
+        solution = self._solve(pair, C, weights, start, cell).solution
+        self.solved[k] = C, solution
+        return solution
 
-        `earlier` holds the solutions for the C before, that of all rows first, and `growth` the ratio of the two Cs;
-        None for the first C.
+    def _fit_folds(self, k, pair, C, which, earlier, growth, cell):
+        """Fit a pair of classes to the folds `which`; add the results to `cell`.
+
+        `earlier` holds their solutions for the C before, and `growth` the ratio of the two Cs; None for the first C,
+        for which the fit to all rows is the start.
         """
-        is_member = np.isin(self.task.codes, (pair.negative, pair.positive))
-        weights = [own * is_member for own in (self.weights, *self.fold_weights)]
+        weights = [self.fold_weights[j] * self._is_member(pair) for j in which]
         boxes = [box_of(pair.y, own, C) for own in weights]
         starts = [one and scaled(one, pair.y, growth, box) for one, box in zip(earlier, boxes, strict=True)]
-        if starts[0] is not None:
-            starts[0] = self._advance([starts[0]], pair, C, weights[:1])[0]
-        full = self._solve(pair, C, weights[0], starts[0], cell).solution
-        dual = dual_of(full, pair.y)
-        far = [j for j, one in enumerate(starts[1:]) if one is None or dual_of(one, pair.y) < NEAR * dual]
-        for j, start in zip(
-            far, without_rows(self.rows, full, pair.y, [boxes[1 + j] for j in far], self.model.fit_intercept)
-        ):
-            starts[1 + j] = nearer(start, starts[1 + j], pair.y)
+        if k < len(cell.solutions):
+            starts = self._nearest(starts, cell.solutions[k], pair.y, boxes)
         begin = perf_counter()
-        starts = self._advance(starts[1:], pair, C, weights[1:])
-        cell.seconds += (perf_counter() - begin) / len(self.folds)
-        own = []
-        for j, fold in enumerate(self.folds):
-            result = self._solve(pair, C, weights[1 + j], starts[j], cell)
+        starts = self._advance(starts, pair, C, weights)
+        cell.seconds[which] += (perf_counter() - begin) / len(which)
+        cell.of_folds.append([])
+        for j, own, start in zip(which, weights, starts, strict=True):
+            result = self._solve(pair, C, own, start, cell)
             cell.seconds[j] += result.seconds
-            own.append(result.solution)
-            cell.values[fold.test, len(cell.solutions)] = (own[j].state["products"] + own[j].intercept)[fold.test]
-        cell.solutions.append(full)
-        cell.of_folds.append(own)
+            solution, test = result.solution, self.folds[j].test
+            cell.of_folds[k].append(solution)
+            cell.values[test, k] = solution.state["products"][test] + solution.intercept
+
+    def _nearest(self, starts, full, y, boxes):
+        """Return starts of which those that are missing or far were compared with the solution for all rows."""
+        dual = dual_of(full, y)
+        far = [j for j, start in enumerate(starts) if start is None or dual_of(start, y) < NEAR * dual]
+        others = without_rows(self.rows, full, y, [boxes[j] for j in far], self.model.fit_intercept)
+        for j, other in zip(far, others, strict=True):
+            starts[j] = nearer(other, starts[j], y)
+        return starts
+
+    def _is_member(self, pair):
+        return np.isin(self.task.codes, (pair.negative, pair.positive))
 
     def _advance(self, starts, pair, C, weights):
         """Return starts improved in rounds for all of them at once, if the problem is larger than one working set."""

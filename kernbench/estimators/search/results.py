@@ -4,15 +4,17 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def results_of(cells, n_folds):
+def results_of(cells, n_folds, is_race=False):
     """Return the columns of the table.
 
     Parameters
     ----------
     cells : list of dict
         Each has ``params`` and, if it was finished, ``scores``, ``fit_seconds`` and ``score_seconds`` of shape
-        (n_folds,).
+        (n_folds,); those that a race dropped have ``dropped_after``, ``dropped_p_value`` and ``dropped_against``.
     n_folds : int
+    is_race : bool, default=False
+        Whether to add the columns of dropped cells.
     """
     nothing = np.full(n_folds, np.nan)
     scores, fits, scoring = (
@@ -31,4 +33,6 @@ def results_of(cells, n_folds):
     table["mean_test_score"], table["std_test_score"] = mean, scores.std(axis=1)
     worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
     table["rank_test_score"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
+    for name, other in (("after", None), ("p_value", np.nan), ("against", -1)) if is_race else ():
+        table[f"dropped_{name}"] = np.array([cell.get(f"dropped_{name}", other) for cell in cells])
     return table

@@ -1,0 +1,235 @@
+"""A search that leaves cells out as soon as they are worse than the best one, in a paired test at a stated risk.
+
+::
+
+    subsamples, small to large:  all cells on few rows; a gamma whose cells are all worse than the leader is dropped
+    all rows, best gamma first:  the folds in order, some at a time: a cell that is worse than the leader is dropped
+    the others, the finalists:   have all folds, exactly as in an exhaustive search
+
+Losses on held-out rows are 0 or 1, and are compared row by row. Where a cell and the leader differ on d rows, of which
+the cell has b wrong, the p value of "the cell is as good" is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A
+cell is dropped at a p value of at most
+
+    risk / (number of cells x number of tests of one cell),
+
+so that, as far as held-out rows are independent, the probability is at most `risk` that the cell with the smallest
+expected error is dropped, whichever cells lead: there are so many pairs of it and a leader, and so many tests of each.
+On a subsample this is said of the errors of models trained on so few rows; since the best C depends on their number,
+only whole gammas are dropped there.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.stats import binom
+from sklearn.utils import check_random_state
+
+from kernbench.estimators.search.folds import Fold
+from kernbench.estimators.search.grid_of_cells import GridOfCells
+from kernbench.estimators.search.one_kernel import Cell, OneKernel
+from kernbench.kernels.domain import is_precomputed
+
+SHARES = (16, 4)  # a subsample is one row in so many
+LEAST_ROWS = 500  # of a subsample: on fewer hardly any gamma can be dropped
+
+
+def p_values(losses, leader):
+    """Return the p value of McNemar's one-sided test for each row of `losses` against its row `leader`.
+
+    Parameters
+    ----------
+    losses : ndarray of bool, shape (n_cells, n_rows)
+    leader : int
+    """
+    worse = np.count_nonzero(losses & ~losses[leader], axis=1)
+    better = np.count_nonzero(~losses & losses[leader], axis=1)
+    return binom.sf(worse - 1, worse + better, 0.5)
+
+
+@dataclass
+class Entrant:
+    """A cell of the race.
+
+    Attributes
+    ----------
+    wrong : ndarray of shape (n,)
+        0/1 losses of held-out rows; NaN where they are not known.
+    result : Cell
+        What its folds gave so far.
+    """
+
+    wrong: np.ndarray
+    result: Cell
+
+
+class Race(GridOfCells):
+    """The cells of a grid, of which those that are worse than the best one are dropped; see the module.
+
+    After `run`, the dropped ones have in `cells`: ``dropped_after`` (a subsample or a fold), ``dropped_p_value`` and
+    ``dropped_against``, the index of the leader.
+    """
+
+    def _run_kernels(self, Cs, gammas, deadline, bar):
+        self.Cs, self.gammas, self.deadline, self.bar = Cs, gammas, deadline, bar
+        self.order = [int(c) for c in np.argsort(Cs, kind="stable")]
+        self.entrants, alive = {}, list(range(len(gammas)))
+        samples = list(self._samples())
+        self.batches = _batches(len(self.folds))
+        n_tests = max(1, len(samples) + len(self.batches) - 1)  # none after the last fold, when nothing is left to save
+        self.level = self.search.risk / (len(self.cells) * n_tests)
+        for rows in samples:
+            alive = self._race_of_gammas(alive, rows)
+        for g in alive:
+            self._race_of_folds(g)
+
+    @cached_property
+    def tasks(self):
+        """The task of each gamma, all of the same rows."""
+        return [self._task_of(gamma, first=g == 0) for g, gamma in enumerate(self.gammas)]
+
+    def _index(self, c, g):
+        return c * len(self.gammas) + g
+
+    # --- subsamples --------------------------------------------------------------------------------------------------
+
+    def _samples(self):
+        """Yield the rows of each subsample, ascending; none where there is one gamma, or where classes are too rare."""
+        codes, n = self.task.codes, len(self.task.codes)
+        random = check_random_state(self.search.random_state)
+        order = random.permutation(n)
+        # The first rows of this order are a stratified subsample, whatever their number.
+        within = np.empty(n)
+        for code in range(len(self.task.model.classes_)):
+            own = order[codes[order] == code]
+            within[own] = (np.arange(len(own)) + random.uniform()) / len(own)
+        for share in SHARES:
+            if len(self.gammas) == 1 or n < share * LEAST_ROWS:
+                continue
+            rows = np.sort(np.argsort(within, kind="stable")[: n // share])
+            if all(self._has_all_classes(fold, rows) for fold in self.folds):
+                yield rows
+
+    def _has_all_classes(self, fold, rows):
+        used = np.intersect1d(fold.train, rows)
+        if self.task.weights is not None:
+            used = used[self.task.weights[used] > 0]
+        return len(np.unique(self.task.codes[used])) == len(self.task.model.classes_)
+
+    def _race_of_gammas(self, alive, rows):
+        """Solve all cells of the gammas `alive` on a subsample; return the gammas left, that of the leader first."""
+        place = np.full(len(self.task.codes), -1)
+        place[rows] = np.arange(len(rows))
+        folds = [Fold(*(place[part][place[part] >= 0] for part in (fold.train, fold.test))) for fold in self.folds]
+        which = [j for j, fold in enumerate(folds) if len(fold.test)]
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        losses = []
+        for g in alive:
+            task = _on_rows(self.tasks[g], rows)
+            kernel = OneKernel(task, weights, folds, self.deadline)
+            own = {}
+            with self._counting(kernel):
+                for c, cell in zip(self.order, kernel.cells([self.Cs[c] for c in self.order], which, fit_all=False)):
+                    own[c] = self._wrong(cell.values, task.codes)
+                    self.n_unconverged += cell.n_unconverged
+            losses += [own[c] for c in range(len(self.Cs))]
+        losses = np.array(losses)
+        losses = losses[:, ~np.isnan(losses[0])].astype(bool)  # rows that are held out
+        errors = losses.mean(axis=1)
+        leader = int(errors.argmin())
+        p = p_values(losses, leader).reshape(len(alive), -1)
+        against = self._index(leader % len(self.Cs), alive[leader // len(self.Cs)])
+        best = errors.reshape(len(alive), -1).min(axis=1)
+        left = []
+        for place in np.argsort(best, kind="stable"):
+            g = alive[place]
+            if np.any(p[place] > self.level):
+                left.append(g)
+                continue
+            for c in range(len(self.Cs)):
+                self._drop(self._index(c, g), f"{len(rows)} rows", p[place, c], against)
+        return left
+
+    # --- folds -------------------------------------------------------------------------------------------------------
+
+    def _race_of_folds(self, g):
+        """Solve the cells of a gamma fold by fold; score those that are not dropped."""
+        task, n = self.tasks[g], len(self.task.codes)
+        n_pairs = len(task.model.classes_) * (len(task.model.classes_) - 1) // 2
+        kernel = OneKernel(task, self.sample_weight, self.folds, self.deadline)
+        own = {}
+        for c in self.order:
+            result = Cell(np.full((n, n_pairs), np.nan), seconds=np.zeros(len(self.folds)))
+            own[c] = self.entrants[self._index(c, g)] = Entrant(np.full(n, np.nan), result)
+        with self._counting(kernel):
+            for batch in self.batches:
+                for c, cell in zip(list(own), kernel.cells([self.Cs[c] for c in own], batch, fit_all=False)):
+                    self._take(own[c], cell, batch)
+                for c in self._worse_ones(own, g, batch) if own and batch != self.batches[-1] else ():
+                    del own[c]
+            for c, entrant in own.items():
+                self._add(self._index(c, g), entrant.result, task)
+                self.bar.tick(sum("scores" in cell for cell in self.cells))
+            if self.best is not None and self.best_index % len(self.gammas) == g:
+                C, gamma, _, decisions = self.best
+                self.best = C, gamma, kernel.solutions(C), decisions
+
+    def _take(self, entrant, cell, batch):
+        """Add the outcome of some folds."""
+        result = entrant.result
+        result.n_unconverged += cell.n_unconverged
+        for j in batch:
+            test = self.folds[j].test
+            result.values[test], result.seconds[j] = cell.values[test], cell.seconds[j]
+            entrant.wrong[test] = self._wrong(cell.values[test], self.task.codes[test])
+
+    def _worse_ones(self, own, g, batch):
+        """Drop the cells of a gamma that are worse than the leader on the rows of the folds so far; return their Cs."""
+        first = next(iter(own.values()))
+        rows = ~np.isnan(first.wrong)
+        rivals = {index: entrant for index, entrant in self.entrants.items() if not np.isnan(entrant.wrong[rows]).any()}
+        rivals = {index: entrant for index, entrant in rivals.items() if "dropped_after" not in self.cells[index]}
+        indices = list(rivals)
+        losses = np.array([entrant.wrong[rows] for entrant in rivals.values()], dtype=bool)
+        leader = int(losses.sum(axis=1).argmin())
+        p = dict(zip(indices, p_values(losses, leader), strict=True))
+        worse = [c for c in own if p[self._index(c, g)] <= self.level]
+        for c in worse:
+            index = self._index(c, g)
+            self._drop(index, f"fold {batch[-1]}", p[index], indices[leader])
+            done = [fold for fold in self.folds if rows[fold.test].all()]
+            scores = np.full(len(self.folds), np.nan)
+            scores[: len(done)] = [1.0 - own[c].wrong[fold.test].mean() for fold in done]
+            self.cells[index]["scores"] = scores
+            self.n_unconverged += own[c].result.n_unconverged
+        return worse
+
+    def _drop(self, index, after, p, against):
+        self.cells[index].update(dropped_after=after, dropped_p_value=float(p), dropped_against=against)
+
+    def _wrong(self, values, codes):
+        """Return the 0/1 losses of decision values of pairs of classes; NaN where these are."""
+        held_out = self._held_out(values)
+        wrong = (held_out.labels != self.task.model.classes_[codes]).astype(np.float64)
+        wrong[np.isnan(values).any(axis=1)] = np.nan
+        return wrong
+
+
+def _batches(n_folds):
+    """Return the folds in order, in batches: one, one, then as many as before, so that few are solved for bad cells."""
+    batches, first = [], 0
+    while first < n_folds:
+        size = max(1, first)
+        batches.append(list(range(first, min(first + size, n_folds))))
+        first += size
+    return batches
+
+
+def _on_rows(task, rows):
+    """Return a task on some of the rows, with the same kernel."""
+    own = copy(task)
+    own.X = task.X[np.ix_(rows, rows)] if is_precomputed(task.model.kernel) else task.X[rows]
+    own.codes = task.codes[rows]
+    own.weights = None if task.weights is None else task.weights[rows]
+    return own

@@ -1,0 +1,111 @@
+"""search="race": a finalist has the scores of an exact search, a cell is dropped only where it is worse."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification, make_moons
+from sklearn.preprocessing import scale
+
+from kernbench import KernelSVCCV
+from kernbench.estimators.search import race
+from kernbench.estimators.search.race import p_values
+
+CS = [0.01, 0.1, 1.0, 10.0, 100.0]
+
+
+def noisy(n=600, seed=0, n_classes=2):
+    return make_classification(n, 6, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.2, random_state=seed)
+
+
+def rings(n=600):
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    return X, np.linalg.norm(X, axis=1) > 1.5
+
+
+DATA = {
+    "noisy": lambda: noisy(),
+    "noise alone": lambda: (noisy()[0], np.random.default_rng(0).integers(0, 2, 600)),
+    "three classes": lambda: noisy(450, n_classes=3),
+    "moons": lambda: make_moons(500, noise=0.3, random_state=0),
+    "rings": rings,
+    "iris": lambda: load_iris(return_X_y=True),
+    "cancer": lambda: load_breast_cancer(return_X_y=True),
+    "digits": lambda: tuple(part[:600] for part in load_digits(n_class=3, return_X_y=True)),
+    "rare class": lambda: make_classification(600, 6, n_informative=4, weights=[0.9], random_state=0),
+    "linear": lambda: make_classification(500, 10, n_informative=10, n_redundant=0, class_sep=0.7, random_state=1),
+}
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    monkeypatch.setattr(race, "LEAST_ROWS", 100)
+
+
+@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize("name", DATA)
+def test_the_choice_is_within_one_standard_error_of_the_best(name):
+    X, y = DATA[name]()
+    X, gammas = scale(X), [0.001, 0.05, 5.0]
+    exact = KernelSVCCV(CS, gammas, cv=5, tol=1e-4).fit(X, y)
+    found = KernelSVCCV(CS, gammas, cv=5, tol=1e-4, search="race", random_state=0).fit(X, y)
+    table, best = found.cv_results_, exact.best_score_
+    assert exact.cv_results_["mean_test_score"][found.best_index_] >= best - np.sqrt(best * (1 - best) / len(y)) - 1e-9
+    # Finalists have the scores of the exact search, and cells that were dropped those of the folds that were solved.
+    dropped = table["dropped_after"] != None  # noqa: E711  of each entry
+    assert np.array_equal(dropped, np.isnan(table["mean_test_score"])) and not dropped[found.best_index_]
+    for k in range(5):
+        mine, theirs = (one.cv_results_[f"split{k}_test_score"] for one in (found, exact))
+        known = ~np.isnan(mine)
+        assert known[~dropped].all() and np.abs(mine - theirs)[known].max() <= 1.01 / (len(y) // 5)
+    # Who led was better in each case, at the level that the risk allows.
+    assert np.all(table["dropped_p_value"][dropped] <= 0.05 / (len(CS) * len(gammas)))
+    assert np.all(table["dropped_against"][dropped] >= 0) and np.all(table["dropped_against"][~dropped] == -1)
+    assert np.isnan(table["dropped_p_value"][~dropped]).all()
+    assert set(table) - set(exact.cv_results_) == {"dropped_after", "dropped_p_value", "dropped_against"}
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_a_bad_gamma_is_dropped_on_few_rows_and_a_bad_C_after_few_folds():
+    X, y = DATA["cancer"]()
+    settings = {"Cs": [1e-4, 1.0, 10.0], "gammas": [0.01, 30.0], "cv": 10}
+    exact = KernelSVCCV(**settings).fit(scale(X), y)
+    found = KernelSVCCV(**settings, search="race", random_state=0).fit(scale(X), y)
+    after = dict(zip(map(str, found.cv_results_["params"]), found.cv_results_["dropped_after"], strict=True))
+    assert all(after[str({"C": C, "gamma": 30.0})] == "142 rows" for C in settings["Cs"])
+    assert after[str({"C": 1e-4, "gamma": 0.01})] in ("fold 0", "fold 1", "fold 3")
+    assert found.n_kernel_evaluations_ < exact.n_kernel_evaluations_
+    assert found.best_score_ == pytest.approx(exact.best_score_, abs=1e-9)
+
+
+def test_without_risk_a_race_is_an_exact_search():
+    X, y = noisy(300)
+    exact = KernelSVCCV([0.1, 1.0, 10.0], [0.05, 0.2], cv=4, tol=1e-5).fit(X, y)
+    found = KernelSVCCV([0.1, 1.0, 10.0], [0.05, 0.2], cv=4, tol=1e-5, search="race", risk=1e-100).fit(X, y)
+    difference = found.cv_results_["mean_test_score"] - exact.cv_results_["mean_test_score"]
+    assert np.abs(difference).max() <= 1.01 / 75 / 4
+    np.testing.assert_allclose(found.decision_function(X), exact.decision_function(X), atol=1e-3)
+
+
+def test_p_values_are_those_of_the_exact_test_of_mcnemar():
+    rng = np.random.default_rng(0)
+    losses = rng.random((20, 60)) < rng.uniform(0.1, 0.6, (20, 1))
+    for found, own in zip(p_values(losses, 3), losses, strict=True):
+        worse, better = np.sum(own & ~losses[3]), np.sum(~own & losses[3])
+        if worse + better:
+            assert found == pytest.approx(binomtest(worse, worse + better, alternative="greater").pvalue, rel=1e-9)
+    assert p_values(losses, 3)[3] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"search": "fast"}, "search.*exact"),
+        ({"search": "race", "risk": 0.0}, "risk must be"),
+        ({"search": "race", "risk": 1.0}, "risk must be"),
+        ({"search": "race", "scoring": "roc_auc"}, "search='exact'"),
+    ],
+)
+def test_bad_input_is_rejected_with_what_to_change(parameters, message):
+    X, y = noisy(60)
+    with pytest.raises(ValueError, match=message):
+        KernelSVCCV([1.0], [0.1], cv=2, **parameters).fit(X, y)
