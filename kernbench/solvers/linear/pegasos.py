@@ -13,12 +13,9 @@ from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import cumulative_weights, indices_of
 from kernbench.problems.linear.feature_bounds import certificate, squared_norms
-from kernbench.problems.margin_problem import require_state
-from kernbench.solvers.base import Solution
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.validation.numbers import check_number
 
-DRAWS = 4096  # examples drawn at a time
 STEPS, SCALE, SQUARED_NORM, BEGUN, PASSED, TOTAL, PRODUCTS = range(7)  # places in `numbers`
 
 
@@ -62,7 +59,7 @@ class Pegasos(PrimalSolver):
         super().__init__(core, design, y, alpha=alpha, weights=weights, loss=loss, random_state=random_state,
                          initial=initial)  # fmt: skip
         problem = self.problem
-        self.batch_size, self.average = batch_size, average
+        self.per_step, self.average = batch_size, average  # a step draws a batch
         self.cumulative = cumulative_weights(problem.weights)
         self.norms = squared_norms(design)
         is_hinge = problem.loss is Hinge
@@ -84,20 +81,12 @@ class Pegasos(PrimalSolver):
     def n_inner_products(self):
         return int(self.numbers[PRODUCTS])
 
-    def advance(self, n_iter):
-        """Do `n_iter` steps; return `n_iter`."""
-        done, most = 0, max(1, DRAWS // self.batch_size)
-        while done < n_iter:
-            steps = min(most, n_iter - done)
-            size = steps * self.batch_size
-            drawn = indices_of(self.stream.ahead(size)[:size, 0], self.problem.n, self.cumulative)
-            self.stream.position += size
-            self.core.steps(
-                self.design, self.problem, self.norms, drawn.reshape(steps, -1), self.lam, self.delay, self.limit,
-                self.start, self.g, self.counts, self.lags, self.numbers,
-            )  # fmt: skip
-            done += steps
-        return done
+    def _steps(self, drawn):
+        examples = indices_of(drawn[:, 0], self.problem.n, self.cumulative).reshape(-1, self.per_step)
+        self.core.steps(
+            self.design, self.problem, self.norms, examples, self.lam, self.delay, self.limit, self.start, self.g,
+            self.counts, self.lags, self.numbers,
+        )  # fmt: skip
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
@@ -125,34 +114,19 @@ class Pegasos(PrimalSolver):
         known = problem.alpha * problem.n * problem.y * self._signed() / weights
         return certificate(problem, self._coef(), known)
 
-    def solution(self):
-        """Return the average of the iterates, or the last one."""
-        state = {
-            "seed": np.array([self.stream.seed]),
-            "settings": self.settings.copy(),
-            "scalars": np.array([self.stream.position, *self.numbers[SCALE:PRODUCTS], self.delay]),
-            "start": self.start.copy(),
-            "sum": self.g.copy(),
-            "counts": self.counts.copy(),
-            "lags": self.lags.copy(),
-        }
-        return Solution(self._coef(), 0.0, self.n_iter, state)
+    def _arrays(self):
+        return {"start": self.start, "sum": self.g, "counts": self.counts, "lags": self.lags}
 
-    def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "scalars", "start", "sum", "counts", "lags"])
-        self.numbers[STEPS] = initial.n_iter
-        if (
-            state is not None
-            and np.array_equal(state["settings"], self.settings)
-            and (len(state["counts"]) == self.problem.n)
-        ):
-            self.start, self.g, self.counts, self.lags = (state[k] for k in ("start", "sum", "counts", "lags"))
-            position, *self.numbers[SCALE:PRODUCTS], self.delay = state["scalars"]
-            self._resume_stream(position)
-        else:
-            self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would discard it
-            weight = self.n_iter + self.delay
-            self.start = self.lam * weight * np.array(initial.coef, dtype=np.float64)
-            self.g = self.start.copy()
-            self.numbers[SQUARED_NORM] = self.start @ self.start
-            self.numbers[BEGUN], self.numbers[TOTAL] = 1.0, weight  # the average begins here
+    def _scalars(self):
+        return *self.numbers[SCALE:PRODUCTS], self.delay
+
+    def _resume(self, coef, *scalars):
+        *self.numbers[SCALE:PRODUCTS], self.delay = scalars
+
+    def _warm_start(self, coef):
+        self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would discard it
+        weight = self.n_iter + self.delay
+        self.start = self.lam * weight * coef
+        self.g = self.start.copy()
+        self.numbers[SQUARED_NORM] = self.start @ self.start
+        self.numbers[BEGUN], self.numbers[TOTAL] = 1.0, weight  # the average begins here

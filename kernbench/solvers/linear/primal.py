@@ -5,13 +5,19 @@ import numpy as np
 from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.linear.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
+from kernbench.problems.margin_problem import require_state
+from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
+
+DRAWS = 4096  # draws of a call of the core, at most
 
 
 class PrimalSolver(Method):
     """Weights of explicit features, judged by a certificate that is computed from them.
 
-    A method defines `advance`, `solution` and ``_coef()``. Its core counts the steps, in ``self.numbers[0]``.
+    A method defines `_steps`, which takes steps by its core, and `_coef`, the weights that are reported. Its core
+    counts the steps, in ``self.numbers[0]``. A run can be resumed from `_arrays`, which are read and written in place,
+    and `_scalars`; `_resume` takes the latter, `_warm_start` other weights.
 
     Parameters
     ----------
@@ -35,6 +41,8 @@ class PrimalSolver(Method):
     """
 
     numbers: np.ndarray
+    settings: np.ndarray  # a run is resumed only where these are equal
+    per_step = 1  # draws of `stream` for a step
 
     def __init__(self, core, design, y, *, alpha, weights, loss, random_state, initial, width=1):
         super().__init__(core)
@@ -48,8 +56,20 @@ class PrimalSolver(Method):
     def n_iter(self):
         return int(self.numbers[0])
 
-    def _resume_stream(self, position):
-        self.stream = UniformStream(self.stream.seed, 0, width=self.width, position=int(position))
+    def advance(self, n_iter):
+        """Do `n_iter` steps; return `n_iter`."""
+        done = 0
+        while done < n_iter:
+            steps = min(self._begin_series(), n_iter - done)
+            drawn = self.stream.ahead(steps * self.per_step)[: steps * self.per_step]
+            self.stream.position += len(drawn)
+            self._steps(drawn)
+            done += steps
+        return done
+
+    def _begin_series(self):
+        """Prepare a series of steps, which are one call of the core; return how many there may be."""
+        return max(1, DRAWS // self.per_step)
 
     def _certificate(self):
         """Return objective and gap of `solution`, by a few passes over the data."""
@@ -69,3 +89,27 @@ class PrimalSolver(Method):
         objective, gap = self._certificate()
         self.converged = bool(gap <= tol * objective)
         return self.converged
+
+    def solution(self):
+        """Return the weights, and the state of the run."""
+        state = {
+            "seed": np.array([self.stream.seed]),
+            "settings": self.settings.copy(),
+            "scalars": np.array([self.stream.position, *self._scalars()], dtype=np.float64),
+            **{name: values.copy() for name, values in self._arrays().items()},
+        }
+        return Solution(np.array(self._coef()), 0.0, self.n_iter, state)
+
+    def _start_from(self, initial):
+        arrays, coef = self._arrays(), np.array(initial.coef, dtype=np.float64)
+        state = require_state(initial, self.design.n_coef, ["settings", "scalars", *arrays])
+        self.numbers[0] = initial.n_iter
+        is_same = state is not None and np.array_equal(state["settings"], self.settings)
+        if not is_same or any(state[name].shape != values.shape for name, values in arrays.items()):
+            self._warm_start(coef)
+            return
+        for name, values in arrays.items():
+            values[:] = state[name]
+        position, *scalars = state["scalars"]
+        self.stream = UniformStream(self.stream.seed, 0, width=self.width, position=int(position))
+        self._resume(coef, *scalars)

@@ -15,13 +15,10 @@ import numpy as np
 from kernbench.losses.table import losses_of
 from kernbench.problems.draws import indices_of
 from kernbench.problems.linear.block_constants import block_constants
-from kernbench.problems.margin_problem import require_state
-from kernbench.solvers.base import Solution
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.validation.numbers import check_number
 
 WIDTH = 8  # features of a block, by default
-DRAWS = 4096  # steps drawn at a time
 STEPS, TOUCHED = range(2)  # places in `numbers`
 
 
@@ -76,41 +73,25 @@ class RBCD(PrimalSolver):
     def n_inner_products(self):
         return int(self.numbers[TOUCHED]) * self.problem.n // self.design.n_coef
 
-    def advance(self, n_iter):
-        """Do `n_iter` steps; return `n_iter`."""
-        done = 0
-        while done < n_iter:
-            steps = min(DRAWS, n_iter - done)
-            blocks = indices_of(self.stream.ahead(steps)[:steps, 0], self.n_blocks)
-            self.stream.position += steps
-            self.core.steps(
-                self.design, self.columns, self.problem, blocks, self.ends, self.constants, self.w, self.scores,
-                self.slopes, self.numbers,
-            )  # fmt: skip
-            done += steps
-        return done
+    def _steps(self, drawn):
+        self.core.steps(
+            self.design, self.columns, self.problem, indices_of(drawn[:, 0], self.n_blocks), self.ends, self.constants,
+            self.w, self.scores, self.slopes, self.numbers,
+        )  # fmt: skip
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def _coef(self):
         return self.w
 
-    def solution(self):
-        """Return w."""
-        state = {
-            "seed": np.array([self.stream.seed]),
-            "settings": self.settings.copy(),
-            "scores": self.scores.copy(),
-            "position": np.array([self.stream.position], dtype=np.float64),
-        }
-        return Solution(self.w.copy(), 0.0, self.n_iter, state)
+    def _arrays(self):
+        return {"scores": self.scores}
 
-    def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "scores", "position"])
-        self.numbers[STEPS], self.w = initial.n_iter, np.array(initial.coef, dtype=np.float64)
-        known = state is not None and np.array_equal(state["settings"], self.settings)
-        if known and len(state["scores"]) == self.problem.n:
-            self.scores = state["scores"]
-            self._resume_stream(state["position"].item())
-        else:
-            self.scores = self.design.scores(self.w)
+    def _scalars(self):
+        return ()
+
+    def _resume(self, coef):
+        self.w = coef
+
+    def _warm_start(self, coef):
+        self.w, self.scores = coef, self.design.scores(coef)

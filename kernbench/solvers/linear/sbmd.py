@@ -15,13 +15,11 @@ import numpy as np
 from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import cumulative_weights, indices_of
 from kernbench.problems.linear.feature_bounds import certificate, squared_norms
-from kernbench.problems.margin_problem import require_number, require_state
-from kernbench.solvers.base import Solution
+from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.solvers.linear.sdca import SDCA
 from kernbench.validation.numbers import check_number
 
-DRAWS = 4096  # steps drawn at a time
 STEPS, TOUCHED = range(2)  # places in `numbers`
 
 
@@ -81,21 +79,13 @@ class SBMD(PrimalSolver):
     def n_inner_products(self):
         return int(self.numbers[TOUCHED]) // self.design.n_coef
 
-    def advance(self, n_iter):
-        """Do `n_iter` steps; return `n_iter`."""
-        done = 0
-        while done < n_iter:
-            steps = min(DRAWS, n_iter - done)
-            drawn = self.stream.ahead(steps)[:steps]
-            examples = indices_of(drawn[:, 0], self.problem.n, self.cumulative)
-            blocks = indices_of(drawn[:, 1], self.n_blocks)
-            self.stream.position += steps
-            self.core.steps(
-                self.design, self.problem, examples, blocks, self.ends, self.lam, self.largest_step, self.begun, self.w,
-                self.sums, self.counted, self.numbers,
-            )  # fmt: skip
-            done += steps
-        return done
+    def _steps(self, drawn):
+        examples = indices_of(drawn[:, 0], self.problem.n, self.cumulative)
+        blocks = indices_of(drawn[:, 1], self.n_blocks)
+        self.core.steps(
+            self.design, self.problem, examples, blocks, self.ends, self.lam, self.largest_step, self.begun, self.w,
+            self.sums, self.counted, self.numbers,
+        )  # fmt: skip
 
     # --- what it found -----------------------------------------------------------------------------------------------
 
@@ -114,25 +104,15 @@ class SBMD(PrimalSolver):
     def _certificate(self):
         return certificate(self.problem, self._coef(), ascent=self.ascent)
 
-    def solution(self):
-        """Return the average of the iterates, or the last one."""
-        state = {
-            "seed": np.array([self.stream.seed]),
-            "settings": self.settings.copy(),
-            "scalars": np.array([self.stream.position, self.begun], dtype=np.float64),
-            "last": self.w.copy(),
-            "sum": self.sums.copy(),
-            "counted": self.counted.copy(),
-        }
-        return Solution(self._coef(), 0.0, self.n_iter, state)
+    def _arrays(self):
+        return {"last": self.w, "sum": self.sums, "counted": self.counted}
 
-    def _start_from(self, initial):
-        state = require_state(initial, self.design.n_coef, ["settings", "scalars", "last", "sum", "counted"])
-        self.numbers[STEPS] = initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self.settings):
-            self.w, self.sums, self.counted = state["last"], state["sum"], state["counted"]
-            position, self.begun = state["scalars"]
-            self._resume_stream(position)
-        else:
-            self.w = np.array(initial.coef, dtype=np.float64)
-            self.begun = self._weight()
+    def _scalars(self):
+        return (self.begun,)
+
+    def _resume(self, coef, begun):
+        self.begun = begun
+
+    def _warm_start(self, coef):
+        self.w = coef
+        self.begun = self._weight()

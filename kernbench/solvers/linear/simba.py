@@ -16,15 +16,13 @@ one begins for 2 T, and so on; the average of the longer of the last two is repo
 import numpy as np
 
 from kernbench.problems.linear.feature_bounds import certificate, squared_norms
-from kernbench.problems.margin_problem import require_number, require_state
+from kernbench.problems.margin_problem import require_number
 from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
-from kernbench.solvers.base import Solution
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.validation.numbers import check_number
 
 FIRST_HORIZON = 4096
-DRAWS = 4096  # steps drawn at a time
 STEPS, TOUCHED, IN_GAME, SQUARED_NORM, PASSED, EDGE, REACH = range(7)  # places in `numbers`
 
 
@@ -93,24 +91,20 @@ class SIMBA(PrimalSolver):
 
     # --- the game ----------------------------------------------------------------------------------------------------
 
-    def advance(self, n_iter):
-        """Do `n_iter` steps; return `n_iter`."""
-        done = 0
-        while done < n_iter:
-            if self.numbers[IN_GAME] == self.horizon:
-                self._begin_game()
-            mark = next_retune(self.n_iter) if self.is_tuned else np.inf
-            steps = int(min(DRAWS, n_iter - done, self.horizon - self.numbers[IN_GAME], mark - self.n_iter))
-            drawn = self.stream.ahead(steps)[:steps]
-            self.stream.position += steps
-            self.core.steps(
-                self.design, self.columns, self.problem, drawn, self.horizon, self.radius, self.volume / self.radius,
-                self.u, self.q, self.counts, self.lags, self.numbers,
-            )  # fmt: skip
-            done += steps
-            if self.n_iter == mark:
-                self._retune()
-        return done
+    def _begin_series(self):
+        """Begin a game where one is over; a series ends with the game, or where the budget is due to be updated."""
+        if self.numbers[IN_GAME] == self.horizon:
+            self._begin_game()
+        self.mark = next_retune(self.n_iter) if self.is_tuned else np.inf
+        return int(min(super()._begin_series(), self.horizon - self.numbers[IN_GAME], self.mark - self.n_iter))
+
+    def _steps(self, drawn):
+        self.core.steps(
+            self.design, self.columns, self.problem, drawn, self.horizon, self.radius, self.volume / self.radius,
+            self.u, self.q, self.counts, self.lags, self.numbers,
+        )  # fmt: skip
+        if self.n_iter == self.mark:
+            self._retune()
 
     def _begin_game(self):
         self.last, self.last_dual, self.last_length = *self._average(), self.horizon
@@ -175,34 +169,23 @@ class SIMBA(PrimalSolver):
         gap."""
         return super().check(tol) if self.is_tuned else False
 
-    def solution(self):
-        """Return the averaged direction, divided by its level (`nu`) or at its best scale (`alpha`)."""
+    def _coef(self):
+        """The averaged direction, divided by its level (`nu`) or at its best scale (`alpha`)."""
         direction, _, _, scale = self._judged()
-        scalars = [self.stream.position, self.horizon, *self.numbers[IN_GAME:EDGE], self.last_length, self.volume]
-        state = {
-            "seed": np.array([self.stream.seed]),
-            "settings": self.settings.copy(),
-            "scalars": np.array(scalars, dtype=np.float64),
-            "u": self.u.copy(),
-            "q": self.q.copy(),
-            "counts": self.counts.copy(),
-            "lags": self.lags.copy(),
-            "last": self.last.copy(),
-            "last_dual": self.last_dual.copy(),
-        }
-        return Solution(scale * direction, 0.0, self.n_iter, state)
+        return scale * direction
 
-    def _start_from(self, initial):
-        keys = ["settings", "scalars", "u", "q", "counts", "lags", "last", "last_dual"]
-        state = require_state(initial, self.design.n_coef, keys)
-        self.numbers[STEPS] = initial.n_iter
-        if state is not None and np.array_equal(state["settings"], self.settings) and len(state["q"]) == self.problem.n:
-            _, scalars, self.u, self.q, self.counts, self.lags, self.last, self.last_dual = state.values()
-            position, horizon, *self.numbers[IN_GAME:EDGE], length, self.volume = scalars
-            self.horizon, self.last_length = int(horizon), int(length)
-            self._resume_stream(position)
-            return
-        coef = np.array(initial.coef, dtype=np.float64)
+    def _arrays(self):
+        return {"u": self.u, "q": self.q, "counts": self.counts, "lags": self.lags, "last": self.last,
+                "last_dual": self.last_dual}  # fmt: skip
+
+    def _scalars(self):
+        return self.horizon, *self.numbers[IN_GAME:EDGE], self.last_length, self.volume
+
+    def _resume(self, coef, *scalars):
+        horizon, *self.numbers[IN_GAME:EDGE], length, self.volume = scalars
+        self.horizon, self.last_length = int(horizon), int(length)
+
+    def _warm_start(self, coef):
         norm = np.linalg.norm(coef)
         if norm > 0:
             self.last, self.last_length = coef / norm, self.horizon
