@@ -13,10 +13,13 @@ class _Silent:
     def tick(self, done, *, now=False):
         pass
 
+    def describe(self, text):
+        pass
+
 
 class _Bar:
-    def __init__(self, progress, task):
-        self._progress, self._task, self._shown = progress, task, 0.0
+    def __init__(self, progress, task, title):
+        self._progress, self._task, self._title, self._shown = progress, task, title, 0.0
 
     def update(self, done, objective):
         self._progress.update(self._task, completed=done, objective=f"{objective:.6g}")
@@ -27,10 +30,16 @@ class _Bar:
             self._shown = moment
             self._progress.update(self._task, completed=done)
 
+    def describe(self, text):
+        """Write a text behind the title."""
+        self._progress.update(self._task, description=f"{self._title}, {text}")
+
 
 @contextmanager
 def progress_bar(show, total, *, objective=True):
-    """Yield an object with ``update(done, objective)`` and ``tick(done)``; the latter redraws at most every 0.1 s.
+    """Yield an object with ``update(done, objective)``, ``describe(text)`` and ``tick(done)``.
+
+    The last redraws at most every 0.1 s.
 
     Parameters
     ----------
@@ -56,4 +65,4 @@ def progress_bar(show, total, *, objective=True):
         TimeElapsedColumn(),
     )
     with Progress(*columns) as progress:
-        yield _Bar(progress, progress.add_task(title, total=total, objective="…"))
+        yield _Bar(progress, progress.add_task(title, total=total, objective="…"), title)

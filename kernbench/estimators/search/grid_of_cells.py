@@ -2,11 +2,15 @@
 
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
+from kernbench.estimators.search.calibration import fitted_calibration, out_of_fold_probabilities
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 from kernbench.estimators.svm.kernel_task import KernelTask
@@ -23,7 +27,7 @@ class GridOfCells:
         Of the first gamma.
     sample_weight : ndarray of shape (n,), or None
     folds : list of Fold
-    scorer : callable
+    scoring : Scoring
     data : tuple
         X and y as given to ``fit``.
 
@@ -33,14 +37,14 @@ class GridOfCells:
         As for `results_of`, in the order of scikit-learn's ``ParameterGrid``.
     best_index : int
     best : tuple
-        C, gamma, the solutions for all rows and the out-of-fold decision values; None if no cell was finished.
+        C, gamma, the solutions for all rows and the `HeldOut` classifier; None if no cell was finished.
     status : str or None
         What ended the search early.
     """
 
-    def __init__(self, search, task, sample_weight, folds, scorer, data):
+    def __init__(self, search, task, sample_weight, folds, scoring, data):
         self.search, self.task, self.sample_weight, self.folds = search, task, sample_weight, folds
-        self.scorer, self.data, self.status = scorer, data, None
+        self.scoring, self.data, self.status = scoring, data, None
         self.n_kernel_evaluations = self.n_unconverged = 0
 
     def run(self, Cs, gammas):
@@ -61,13 +65,49 @@ class GridOfCells:
 
     def _run_kernels(self, Cs, gammas, deadline, bar):
         order = np.argsort(Cs, kind="stable")
+        ascending = [Cs[c] for c in order]
+        if len(gammas) > 1 and effective_n_jobs(self.search.n_jobs) > 1:
+            self._run_in_parallel(ascending, gammas, order, deadline, bar)
+            return
         for g, gamma in enumerate(gammas):
             task = self._task_of(gamma, first=g == 0)
             kernel = OneKernel(task, self.sample_weight, self.folds, deadline)
             with self._counting(kernel):
-                for c, cell in zip(order, kernel.cells([Cs[c] for c in order]), strict=True):
+                for c, cell in zip(order, kernel.cells(ascending), strict=True):
                     self._add(c * len(gammas) + g, cell, task)
-                    bar.tick(sum("scores" in one for one in self.cells))
+                    self._show(bar)
+
+    def _run_in_parallel(self, ascending, gammas, order, deadline, bar):
+        """Solve kernels side by side; each worker computes the task of its own."""
+        left = deadline - perf_counter()
+        work = (
+            delayed(_cells_of)(
+                g,
+                self.search._model(self.task.model.C, gamma),
+                self.data,
+                self.sample_weight,
+                self.folds,
+                ascending,
+                left,
+            )
+            for g, gamma in enumerate(gammas)
+        )
+        ended = None
+        for g, cells, status, n_evaluations in Parallel(n_jobs=self.search.n_jobs, return_as=_order_of_returns())(work):
+            self.n_kernel_evaluations += n_evaluations
+            for c, cell in zip(order, cells, strict=False):  # fewer cells, where time was up
+                self._add(c * len(gammas) + g, cell, self.task)
+            self._show(bar)
+            ended = ended or status
+        if ended is not None:
+            raise SearchEnded(ended)
+
+    def _show(self, bar):
+        done = sum("scores" in cell for cell in self.cells)
+        if self.best is not None:
+            mean = self.cells[self.best_index]["scores"][self.scoring.decides].mean()
+            bar.describe(f"best {mean:.4g} at C={self.best[0]:g}, gamma={self.best[1]}")
+        bar.tick(done)
 
     def _task_of(self, gamma, first=False):
         """Return the task of a gamma; that of the first was made to check the data."""
@@ -85,24 +125,60 @@ class GridOfCells:
 
     def _add(self, index, cell, task):
         """Score a cell; keep its solutions if it is the best so far."""
-        held_out = self._held_out(cell.values)
         start, own = perf_counter(), self.cells[index]
-        own["scores"] = held_out.scores(self.scorer, self.folds, self.task.model.classes_[task.codes])
+        held_out = self._held_out(cell.values, calibrated=True)
+        own["scores"] = self.scoring.of(held_out, self.folds, self.task.model.classes_[task.codes])
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self.n_unconverged += cell.n_unconverged
-        mean = own["scores"].mean()
+        if self.scoring.decides is None:
+            own["held_out"] = held_out  # which cell is the best is not known before all are done
+            return
+        mean = own["scores"][self.scoring.decides].mean()
         rank = (-np.inf if np.isnan(mean) else mean, -index)
         if self.best_rank is None or rank > self.best_rank:
             self.best_rank = rank
             self.best_index = index
-            self.best = (own["params"]["C"], own["params"]["gamma"], cell.solutions, held_out.decisions)
+            self.best = (own["params"]["C"], own["params"]["gamma"], cell.solutions, held_out)
 
-    def _held_out(self, values):
+    def choose(self, index):
+        """Make a finished cell the best one."""
+        own = self.cells[index]
+        if "held_out" not in own:
+            raise ValueError(f"refit returned {index}, a cell that was not finished")
+        self.best_index = index
+        self.best = (own["params"]["C"], own["params"]["gamma"], None, own["held_out"])
+
+    def calibration(self):
+        """Return the calibration of the best cell's out-of-fold decision values, see `fitted_calibration`."""
+        values, classes = self.best[3].class_scores, self.task.model.classes_
+        rows = np.flatnonzero(np.isfinite(values.reshape(len(values), -1)).all(axis=1))  # those that were held out
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        labels = classes[self.task.codes[rows]]
+        return fitted_calibration(self.search.calibration, values[rows], labels, classes, weights)
+
+    def check_finished(self):
+        """Raise an error unless a cell was finished."""
+        if any("fit_seconds" in cell for cell in self.cells):
+            return
+        if self.status == "interrupted":
+            raise KeyboardInterrupt
+        raise ValueError(
+            f"max_seconds={self.search.max_seconds:g} ended the search before its first cell was finished: raise it, "
+            "or choose fewer folds"
+        )
+
+    def _held_out(self, values, calibrated=False):
         """Return the classifier of decision values of pairs of classes."""
         search, classes = self.search, self.task.model.classes_
         values = values if len(classes) == 2 else -values  # the earlier class of a pair is positive then
-        return HeldOut.of(values, classes, search.decision_function_shape, search.break_ties)
+        held_out = HeldOut.of(values, classes, search.decision_function_shape, search.break_ties)
+        if calibrated and self.scoring.needs_probabilities:
+            labels = classes[self.task.codes]
+            held_out.probabilities = out_of_fold_probabilities(
+                search.calibration, held_out.class_scores, self.folds, labels, classes, self.sample_weight
+            )
+        return held_out
 
     def warn(self):
         """Warn of a search that ended early and of fits that did not converge."""
@@ -123,3 +199,21 @@ class GridOfCells:
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _cells_of(g, model, data, sample_weight, folds, Cs, seconds):
+    """Return, of the kernel number `g`, the finished cells, why the search ended early, and the kernel values."""
+    cells, status = [], None
+    kernel = OneKernel(KernelTask(model, *data, sample_weight), sample_weight, folds, perf_counter() + seconds)
+    try:
+        for cell in kernel.cells(Cs):
+            cells.append(replace(cell, of_folds=[]))
+    except SearchEnded as ended:
+        status = ended.args[0]
+    return g, cells, status, kernel.n_kernel_evaluations
+
+
+def _order_of_returns():
+    """Return kernels as they are finished where the backend can, so that Ctrl-C loses none of these."""
+    can = getattr(get_active_backend()[0], "supports_return_generator", False)
+    return "generator_unordered" if can else "list"

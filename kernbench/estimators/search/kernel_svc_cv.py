@@ -1,27 +1,49 @@
 """The support vector classifier with C and kernel chosen by cross-validation: `KernelSVCCV`."""
 
 from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
-import psutil
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
-from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.training_data import check_weights
+from kernbench.estimators.search.calibration import probabilities
 from kernbench.estimators.search.folds import checked_folds
+from kernbench.estimators.search.grid import check_memory, checked_grid
 from kernbench.estimators.search.grid_of_cells import GridOfCells
-from kernbench.estimators.search.held_out import checked_scorer
+from kernbench.estimators.search.held_out import checked_scoring
 from kernbench.estimators.search.race import Race
-from kernbench.estimators.search.results import results_of
+from kernbench.estimators.search.results import index_chosen, results_of
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
+from kernbench.validation.numbers import check_flag
 
-OWN = ("Cs", "gammas", "cv", "scoring", "search", "risk")  # parameters that KernelSVC does not have
-WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
-BYTES_PER_FOLD = 112  # of each row and pair of classes: starts and solutions with their products, bounds, changes
+OWN = (
+    "Cs",
+    "gammas",
+    "cv",
+    "scoring",
+    "refit",
+    "search",
+    "risk",
+    "calibration",
+    "n_jobs",
+)  # parameters that KernelSVC does not have
+OF_SEARCH = (
+    "best_params_",
+    "best_score_",
+    "best_index_",
+    "cv_results_",
+    "n_splits_",
+    "multimetric_",
+    "refit_time_",
+    "oof_decision_",
+    "calibration_",
+)  # attributes that KernelSVC does not have
 
 
 class KernelSVCCV(ExpansionClassifier):
@@ -44,9 +66,13 @@ class KernelSVCCV(ExpansionClassifier):
     cv : int, splitter or iterable, default=5
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
         most once.
-    scoring : str or callable, default=None
-        As in ``GridSearchCV``, a score of labels or decision values; None means accuracy. Weights of examples do not
-        enter it.
+    scoring : str, callable, list, tuple, set or dict, default=None
+        As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
+        `calibration`. Weights of examples do not enter them.
+    refit : bool, str or callable, default=True
+        As in ``GridSearchCV``: whether to fit the model to all rows with the best parameters; with several scores the
+        name of the one that decides, or False; or a function that returns the index of the cell to take, given
+        ``cv_results_``.
     search : {"exact", "race"}, default="exact"
         ``"race"`` drops a cell, with its further folds, once it is worse than the best one in a paired test of the
         losses of held-out rows, and a gamma all of whose cells are worse on a subsample. The others are solved as by
@@ -55,6 +81,12 @@ class KernelSVCCV(ExpansionClassifier):
     risk : float, default=0.05
         Of a race: largest probability that the cell with the smallest expected error is dropped, if held-out rows are
         independent; > 0 and < 1.
+    calibration : {"sigmoid", "isotonic"}, default=None
+        Fit a calibration as ``CalibratedClassifierCV`` does, to the out-of-fold decision values, so that there is
+        ``predict_proba``. Scores of probabilities are computed from calibrations fitted to the other folds.
+    n_jobs : int, default=None
+        Number of gammas of an exact search that are solved at a time, in the workers of joblib's backend. A race
+        solves one after the other.
     cache_size : float, default=500
         Megabytes of kernel rows. The search is cheapest if it holds all of them: 4 n² bytes in float32.
     max_seconds : float, default=None
@@ -79,6 +111,13 @@ class KernelSVCCV(ExpansionClassifier):
         that of a fold, without the fit to all rows that the folds share.
     oof_decision_ : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
         Decision values of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+    calibration_ : dict
+        With `calibration`: its ``method`` and numbers, which ``predict_proba`` evaluates.
+    n_splits_ : int
+    multimetric_ : bool
+        Whether there are several scores; columns of ``cv_results_`` are named after them then.
+    refit_time_ : float
+        Seconds of the last fit, which starts from the solution of the search.
     estimator_ : KernelSVC
         The best cell fitted to all rows; shares its arrays with this model.
     n_iter_ : ndarray of shape (n_pairs,)
@@ -118,8 +157,11 @@ class KernelSVCCV(ExpansionClassifier):
         coef0=0.0,
         cv=5,
         scoring=None,
+        refit=True,
         search="exact",
         risk=0.05,
+        calibration=None,
+        n_jobs=None,
         fit_intercept=True,
         tol=1e-3,
         max_iter=-1,
@@ -140,8 +182,11 @@ class KernelSVCCV(ExpansionClassifier):
         self.coef0 = coef0
         self.cv = cv
         self.scoring = scoring
+        self.refit = refit
         self.search = search
         self.risk = risk
+        self.calibration = calibration
+        self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -182,64 +227,44 @@ class KernelSVCCV(ExpansionClassifier):
         sklearn.exceptions.ConvergenceWarning
             If the search ended early, or fits did not reach `tol`.
         """
-        Cs, gammas = self._checked_grid()
+        Cs, gammas = checked_grid(self)
         task = KernelTask(self._model(Cs[0], gammas[0]), X, y, sample_weight)
         first, labels = task.model, task.model.classes_[task.codes]
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, task.given)
         folds = checked_folds(self.cv, task.given, labels, task.codes, first.classes_, task.weights, groups)
         n_pairs = len(first.classes_) * (len(first.classes_) - 1) // 2
-        _check_memory(len(labels), len(folds), n_pairs)
-        scorer = checked_scorer(
-            self.scoring, folds, labels, first.classes_, self.decision_function_shape, self.break_ties
-        )
+        check_memory(len(labels), len(folds), n_pairs)
+        scoring = checked_scoring(self, folds, labels, first.classes_)
         kind = Race if self.search == "race" else GridOfCells
-        search = kind(self, task, sample_weight, folds, scorer, (X, y))
+        search = kind(self, task, sample_weight, folds, scoring, (X, y))
         search.run(Cs, gammas)
-        if search.best is None and search.status == "interrupted":
-            raise KeyboardInterrupt
-        if search.best is None:
-            raise ValueError(
-                f"max_seconds={self.max_seconds:g} ended the search before its first cell was finished: raise it, or "
-                "choose fewer folds"
-            )
-
-        C, gamma, solutions, held_out = search.best
-        model = self._model(C, gamma)
-        task = KernelTask(model, X, y, sample_weight)
-        if solutions:  # else a race ended before
-            task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
-        fit_task(task, [model])
-        self._take(model, folds, search, held_out)
+        search.check_finished()
+        table = results_of(search.cells, len(folds), scoring.names, self.search == "race")
+        if callable(self.refit):
+            search.choose(index_chosen(self.refit, table))
+        begin = perf_counter()
+        model = self._refitted(search, X, y, sample_weight) if self.refit else None
+        self._take(model, search)
+        self.cv_results_, self.n_splits_, self.multimetric_ = table, len(folds), scoring.names != ("score",)
+        if model is not None:
+            self.refit_time_ = perf_counter() - begin
         search.warn()
         return self
 
-    def _checked_grid(self):
-        Cs = check_grid("Cs", self.Cs)
-        gammas = list(np.atleast_1d(np.asarray(self.gammas, dtype=object)))
-        for name, values in (("Cs", Cs), ("gammas", gammas)):
-            if len(values) == 0:
-                raise ValueError(f"{name} must hold at least one value")
-            if len({*map(str, values)}) < len(values):
-                raise ValueError(f"{name} holds a value twice: {list(values)}")
-        if len(gammas) > 1 and (not isinstance(self.kernel, str) or self.kernel in WITHOUT_GAMMA):
-            raise ValueError(f"kernel={self.kernel!r} does not depend on gamma: pass one value in gammas")
-        check_name("search", self.search, ("exact", "race"))
-        check_number("risk", self.risk, above=0, below=1)
-        if self.search == "race" and self.scoring not in (None, "accuracy"):
-            raise ValueError(
-                f"search='race' compares whether rows are classified correctly, not scoring={self.scoring!r}: choose "
-                "search='exact', or scoring=None"
-            )
-        if self.max_seconds is not None:  # of the search; its fits have no budgets of their own
-            check_positive("max_seconds", self.max_seconds, unit=" of seconds, or None")
-        for gamma in gammas:
-            self._model(Cs[0], gamma)._check_parameters()
-        return [float(C) for C in Cs], gammas
+    def _refitted(self, search, X, y, sample_weight):
+        """Return the best cell fitted to all rows."""
+        C, gamma, solutions, _ = search.best
+        model = self._model(C, gamma)
+        task = KernelTask(model, X, y, sample_weight)
+        if solutions:  # else a race ended before, or a function chose the cell
+            task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
+        fit_task(task, [model])
+        return model
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
-        self._checked_grid()
+        checked_grid(self)
         check_flag("fit_intercept", self.fit_intercept)
 
     def _model(self, C, gamma):
@@ -248,31 +273,65 @@ class KernelSVCCV(ExpansionClassifier):
         model._twin = self._twin
         return model
 
-    def _take(self, model, folds, search, held_out):
-        """Set the fitted attributes."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+    def _take(self, model, search):
+        """Set the fitted attributes; `model` is None without a refit."""
+        for name in _fitted_attributes(self):
             delattr(self, name)
-        for name, value in vars(model).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
-        if search.best[2]:
-            self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
-        self.n_kernel_evaluations_ += search.n_kernel_evaluations
-        self.cv_results_ = results_of(search.cells, len(folds), self.search == "race")
-        self.best_index_ = search.best_index
-        self.best_params_ = dict(self.cv_results_["params"][self.best_index_])
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.oof_decision_ = held_out
+        for name in () if model is None else _fitted_attributes(model):
+            setattr(self, name, getattr(model, name))
+        if model is not None:
+            if search.best[2]:
+                self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
+            self.n_kernel_evaluations_ += search.n_kernel_evaluations
+        if search.best is None:  # several scores, none of which decides
+            return
+        own, held_out = search.cells[search.best_index], search.best[3]
+        self.best_index_, self.best_params_ = search.best_index, dict(own["params"])
+        if search.scoring.decides is not None:
+            self.best_score_ = float(own["scores"][search.scoring.decides].mean())
+        self.oof_decision_ = held_out.decisions
+        if self.calibration is not None:
+            self.calibration_ = search.calibration()
 
     @property
     def estimator_(self):
         """The best cell fitted to all rows, a `KernelSVC`."""
         self._check_is_fitted()
         model = self._model(self.best_params_["C"], self.best_params_["gamma"])
-        for name, value in vars(self).items():
-            if name.endswith("_") and name not in ("best_params_", "best_score_", "best_index_", "cv_results_"):
-                setattr(model, name, value)
+        for name in _fitted_attributes(self):
+            if name not in OF_SEARCH:
+                setattr(model, name, getattr(self, name))
         return model
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_proba(self, X):
+        """Return the probability of each class, by the calibration of the out-of-fold decision values.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        self._check_is_fitted()
+        scores = self._pair_values(X)[:, 0] if len(self.classes_) == 2 else self._scores(X)
+        return probabilities(self.calibration_, scores)
+
+    def _check_is_fitted(self):
+        if not self.refit and hasattr(self, "cv_results_"):
+            raise NotFittedError(
+                "this search has refit=False, so that there is no model: choose refit=True, or fit "
+                "KernelSVC(**search.best_params_)"
+            )
+        super()._check_is_fitted()
+
+
+def _fitted_attributes(model):
+    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
 
 
 def _of_pairs(task, solutions):
@@ -283,13 +342,3 @@ def _of_pairs(task, solutions):
         state = {"products": own(solution.state["products"])}
         result.append(Solution(own(solution.coef), solution.intercept, state=state))
     return result
-
-
-def _check_memory(n_rows, n_folds, n_pairs):
-    """Raise ValueError, with the number of folds that would fit, if the starts of all folds exceed the memory."""
-    free, size = psutil.virtual_memory().available, BYTES_PER_FOLD * n_rows * n_pairs
-    if n_folds * size > free:
-        raise ValueError(
-            f"{n_folds} folds of {n_rows} rows need {n_folds * size / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free: "
-            f"at most {int(free // size)} folds fit"
-        )

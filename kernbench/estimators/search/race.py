@@ -170,10 +170,10 @@ class Race(GridOfCells):
                     del own[c]
             for c, entrant in own.items():
                 self._add(self._index(c, g), entrant.result, task)
-                self.bar.tick(sum("scores" in cell for cell in self.cells))
+                self._show(self.bar)
             if self.best is not None and self.best_index % len(self.gammas) == g:
-                C, gamma, _, decisions = self.best
-                self.best = C, gamma, kernel.solutions(C), decisions
+                C, gamma, _, held_out = self.best
+                self.best = C, gamma, kernel.solutions(C), held_out
 
     def _take(self, entrant, cell, batch):
         """Add the outcome of some folds."""
@@ -201,7 +201,7 @@ class Race(GridOfCells):
             done = [fold for fold in self.folds if rows[fold.test].all()]
             scores = np.full(len(self.folds), np.nan)
             scores[: len(done)] = [1.0 - own[c].wrong[fold.test].mean() for fold in done]
-            self.cells[index]["scores"] = scores
+            self.cells[index]["scores"] = {"score": scores}
             self.n_unconverged += own[c].result.n_unconverged
         return worse
 

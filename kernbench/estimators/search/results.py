@@ -4,35 +4,54 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def results_of(cells, n_folds, is_race=False):
+def results_of(cells, n_folds, names=("score",), is_race=False):
     """Return the columns of the table.
 
     Parameters
     ----------
     cells : list of dict
-        Each has ``params`` and, if it was finished, ``scores``, ``fit_seconds`` and ``score_seconds`` of shape
-        (n_folds,); those that a race dropped have ``dropped_after``, ``dropped_p_value`` and ``dropped_against``.
+        Each has ``params`` and, if it was finished, ``fit_seconds`` and ``score_seconds`` of shape (n_folds,), and
+        ``scores``, a dict of such arrays; those that a race dropped have ``dropped_after``, ``dropped_p_value`` and
+        ``dropped_against``.
     n_folds : int
+    names : sequence of str
+        Names of the scores.
     is_race : bool, default=False
         Whether to add the columns of dropped cells.
     """
-    nothing = np.full(n_folds, np.nan)
-    scores, fits, scoring = (
-        np.array([cell.get(name, nothing) for cell in cells]) for name in ("scores", "fit_seconds", "score_seconds")
-    )
+    nothing, table = np.full(n_folds, np.nan), {}
+    for name in ("fit", "score"):
+        values = np.array([cell.get(f"{name}_seconds", nothing) for cell in cells])
+        table[f"mean_{name}_time"], table[f"std_{name}_time"] = values.mean(axis=1), values.std(axis=1)
     params = [cell["params"] for cell in cells]
-    table = {}
-    for name, values in (("fit_time", fits), ("score_time", scoring)):
-        table[f"mean_{name}"], table[f"std_{name}"] = values.mean(axis=1), values.std(axis=1)
     for name in params[0]:
-        table[f"param_{name}"] = np.array([own[name] for own in params])
+        table[f"param_{name}"] = _column([own[name] for own in params])
     table["params"] = params
-    for k, column in enumerate(scores.T):
-        table[f"split{k}_test_score"] = column.copy()
-    mean = scores.mean(axis=1)
-    table["mean_test_score"], table["std_test_score"] = mean, scores.std(axis=1)
-    worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
-    table["rank_test_score"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
+    for name in names:
+        scores = np.array([cell.get("scores", {}).get(name, nothing) for cell in cells])
+        for k, column in enumerate(scores.T):
+            table[f"split{k}_test_{name}"] = column.copy()
+        mean = scores.mean(axis=1)
+        table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
+        worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
+        table[f"rank_test_{name}"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
     for name, other in (("after", None), ("p_value", np.nan), ("against", -1)) if is_race else ():
         table[f"dropped_{name}"] = np.array([cell.get(f"dropped_{name}", other) for cell in cells])
     return table
+
+
+def _column(values):
+    """Return a masked array of parameters: numbers, or objects where some are not, such as "scale"."""
+    array = np.array(values)
+    if array.dtype.kind not in "biuf":
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    return np.ma.MaskedArray(array, mask=np.zeros(len(values), dtype=bool))
+
+
+def index_chosen(refit, table):
+    """Return the index of the cell that a function `refit` takes; raise ValueError unless it is a finished one."""
+    index, n_cells = refit(table), len(table["params"])
+    if isinstance(index, bool) or not isinstance(index, int | np.integer) or not 0 <= index < n_cells:
+        raise ValueError(f"refit must return the index of a cell, from 0 to {n_cells - 1}, got {index!r}")
+    return int(index)

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils.estimator_checks import check_estimator
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search import grid_of_cells, kernel_svc_cv, one_kernel
+from kernbench.estimators.search import grid, grid_of_cells, one_kernel
 from kernbench.estimators.search.starts import restored
 from kernbench.kernels.blocks import block
 from kernbench.kernels.rows import KernelRows
@@ -185,9 +185,9 @@ def test_folds_that_do_not_fit_into_memory_are_rejected(monkeypatch):
     X, y = examples(60)
 
     class Memory:
-        available = kernel_svc_cv.BYTES_PER_FOLD * 60 * 3 + 1
+        available = grid.BYTES_PER_FOLD * 60 * 3 + 1
 
-    monkeypatch.setattr(kernel_svc_cv.psutil, "virtual_memory", Memory)
+    monkeypatch.setattr(grid.psutil, "virtual_memory", Memory)
     KernelSVCCV([1.0], [0.1], cv=3).fit(X, y)
     with pytest.raises(ValueError, match="at most 3 folds fit"):
         KernelSVCCV([1.0], [0.1], cv=4).fit(X, y)
