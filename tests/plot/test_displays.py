@@ -39,7 +39,7 @@ def solvers(two_classes):
 
 def test_importing_kernbench_or_its_displays_does_not_import_matplotlib():
     code = "import kernbench, kernbench.plot, sys; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
 
 
 def test_a_missing_matplotlib_is_named_with_the_command_that_installs_it(monkeypatch, solvers):

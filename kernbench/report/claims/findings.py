@@ -56,21 +56,17 @@ class Finding:
 
     @property
     def words(self):
-        """The verdict with its counts: ``"holds on 4 of 5 data sets, cannot be judged on 1, no records of 2"``."""
+        """The verdict and its counts: ``"holds on 4 of 5 data sets judged; 1 cannot be judged; 2 have no records"``."""
         if not self.n_judged:
             return OPEN if self.judgements else UNRECORDED
-        kind = "generated " if self.generated else ""
-        verdict = HOLDS if self.n_holding else FAILS
-        rest = [f"cannot be judged on {self.n_open}"] if self.n_open else []
-        rest += [f"no records of {len(self.absent)}"] if self.absent else []
+        noun = "generated data set" if self.generated else "data set"
+        rest = [f"{self.n_open} cannot be judged"] if self.n_open else []
+        rest += [f"{len(self.absent)} {'has' if len(self.absent) == 1 else 'have'} no records"] if self.absent else []
+        share = f"{self.n_holding} of" if self.n_holding and self.n_failing else "all" if self.n_holding else "any of"
+        where = f" on {share} {text.plural(self.n_judged, noun)}{' judged' if self.n_open else ''}"
         if self.n_judged == 1:
-            where = f" on 1 {kind}data set" if rest else " on generated data" if self.generated else ""
-        elif not self.n_holding:
-            where = f" on any of {self.n_judged} {kind}data sets"
-        else:
-            share = f"{self.n_holding} of" if self.n_failing else "all"
-            where = f" on {share} {self.n_judged} {kind}data sets"
-        return ", ".join([f"{verdict}{where}", *rest])
+            where = f" on 1 {noun}" if rest else " on generated data" if self.generated else ""
+        return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}", *rest])
 
 
 def findings(results):

@@ -152,7 +152,10 @@ def _caveats(scale, cells):
     if n_single == len([cell for cell in cells if cell.ok]):
         caveats.append("One repeat only: nothing is known of the scatter.")
     elif n_single:
-        caveats.append(f"{n_single} of {len(cells)} cells have one repeat only: nothing is known of their scatter.")
+        have = "has" if n_single == 1 else "have"
+        caveats.append(
+            f"{n_single} of {len(cells)} cells {have} one repeat only: nothing is known of the scatter there."
+        )
     if scale == "quick":
         caveats.append(
             "Quick scale: small problems and times of fractions of a second. For a judgement on the paper's "
@@ -247,7 +250,7 @@ def without_recommendation(sections):
     if len(found) == 1:
         headline = f"The claim {found[0].words}."
     elif found:
-        headline = f"{n_holding} of {len(found)} claims hold."
+        headline = f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}."
     else:
         headline = f"{text.plural(sum(section.n_records for section in sections), 'measurement')}, no claims."
     return Verdict(

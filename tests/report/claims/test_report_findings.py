@@ -105,13 +105,13 @@ def test_a_claim_holds_on_all_its_data_sets_or_it_says_on_how_many(on_six, recor
     claim = Bound("", "smo", "test_error", 0.2)
     rows = [records.one(dataset=f"d{k}") for k in range(4)]
     (finding,) = found(on_six, rows, claim)
-    assert finding.verdict == PARTLY and finding.words == "holds on all 4 data sets, no records of 2"
+    assert finding.verdict == PARTLY and finding.words == "holds on all 4 data sets; 2 have no records"
     assert finding.absent == ["d4", "d5"]  # d6 is not for this method
     (finding,) = found(on_six, rows + [records.failure("smo", dataset=f"d{k}") for k in (4, 5)], claim)
     assert finding.verdict == PARTLY
-    assert finding.words == "holds on all 4 data sets, cannot be judged on 2"
+    assert finding.words == "holds on all 4 data sets judged; 2 cannot be judged"
     (finding,) = found(on_six, rows + [records.one(dataset="d4", error=0.3)], claim)
-    assert finding.verdict == PARTLY and finding.words == "holds on 4 of 5 data sets, no records of 1"
+    assert finding.verdict == PARTLY and finding.words == "holds on 4 of 5 data sets; 1 has no records"
     (finding,) = found(on_six, rows + [records.one(dataset=f"d{k}") for k in (4, 5)], claim)
     assert finding.verdict == HOLDS and finding.words == "holds on all 6 data sets"
 
@@ -120,10 +120,10 @@ def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, record
     rows = [records.one(dataset=f"d{k}") for k in range(2)]
     (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.1))
     assert finding.verdict == FAILS
-    assert finding.words == "does not hold on any of 2 data sets, no records of 4"
+    assert finding.words == "does not hold on any of 2 data sets; 4 have no records"
     rows += [records.failure("smo", dataset=f"d{k}") for k in (2, 3, 4)] + [records.one(dataset="d5", error=0.05)]
     (finding,) = found(on_six, [rows[5], *rows[2:5]], Bound("", "smo", "test_error", 0.1))
-    assert finding.words == "holds on 1 data set, cannot be judged on 3, no records of 2"
+    assert finding.words == "holds on 1 data set; 3 cannot be judged; 2 have no records"
     assert finding.verdict == PARTLY
     (finding,) = found(on_six, rows, Claim("", "smo", "libsvm", "test_error", 0.1))
     assert finding.verdict == OPEN and finding.words == "cannot be judged"
