@@ -131,7 +131,8 @@ def standing(found):
     verdicts = [finding.verdict for finding in found]
     n_without = sum(not finding.judgements for finding in found)
     n_open = verdicts.count(OPEN) - n_without
-    parts = [f"{verdicts.count(HOLDS)} of {text.plural(len(found), 'claim')} hold"]
+    n_holding = verdicts.count(HOLDS)
+    parts = [f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}"]
     parts += [f"{verdicts.count(PARTLY)} in part"] if PARTLY in verdicts else []
     parts += [f"{n_open} cannot be judged"] if n_open else []
     parts += [f"{n_without} without records"] if n_without else []

@@ -132,10 +132,11 @@ def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, record
 def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
     claim = Bound("", "smo", "test_error", 0.2)
     assert (
-        standing(found(on_six, [records.one(dataset="d0")], claim)) == "the claim holds on 1 data set, no records of 5"
+        standing(found(on_six, [records.one(dataset="d0")], claim))
+        == "the claim holds on 1 data set; 5 have no records"
     )
     both = found(on_six, [records.one(dataset="d0")], claim, replace(claim, datasets=("d0",)))
-    assert standing(both) == "1 of 2 claims hold, 1 in part"
+    assert standing(both) == "1 of 2 claims holds, 1 in part"
 
 
 def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
@@ -143,7 +144,7 @@ def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
     listed = found(on_six, [records.one(dataset="d0")], *claims)
     assert [finding.words for finding in listed] == ["holds", "has no records"]
     assert listed[1].absent == ["d5"] and listed[1].verdict == OPEN and not listed[1].generated
-    assert standing(listed) == "1 of 2 claims hold, 1 without records"
+    assert standing(listed) == "1 of 2 claims holds, 1 without records"
 
 
 def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, records, found):

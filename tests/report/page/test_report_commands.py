@@ -126,7 +126,7 @@ def test_repeats_are_told_from_how_many_to_how_many(grid, records):
     assert basis(rows_of(records, cells)).basis.endswith(" 3 repeats.")
     mixed = basis(rows_of(records, cells[:1], repeats=5) + rows_of(records, cells[1:], repeats=1))
     assert mixed.basis.endswith(" 1 to 5 repeats.")
-    assert "1 of 2 cells have one repeat only: nothing is known of their scatter." in mixed.caveats
+    assert "1 of 2 cells has one repeat only: nothing is known of the scatter there." in mixed.caveats
 
 
 def test_every_data_set_with_numbers_of_a_paper_says_what_the_paper_had():
