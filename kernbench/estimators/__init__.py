@@ -6,7 +6,8 @@
     fit/           one fit, for every estimator
       problem.py       the protocol: a task and its problems
       path.py          from a task to fitted attributes, along one C or alpha or many
-      runs.py          the runs of all problems within one time budget, in threads;  small.py  few rows, no driver
+      runs.py          the runs of all problems within one time budget, in threads
+      small.py  small_problem.py    few rows, no driver
       solver_data.py   kernel rows and designs;  solver.py  solvers on them;  choice.py  which, for ``"auto"``
       centring.py      columns far from the origin
       certificate.py   objective and gap of the returned model;  smaller_strength.py  a better one for a smaller C

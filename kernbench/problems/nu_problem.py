@@ -121,6 +121,11 @@ class NuClassification(NuProblem):
     def _checked_targets_and_signs(self, y):
         return self._checked_labels(y), np.zeros(self.n)
 
+    @property
+    def at_zero(self):
+        """The risk of f = 0 with the best intercept, 0 both: each class has at least half of the share."""
+        return 0.0, 0.0
+
     def loss_sum(self, responses, intercept):
         """Return minus the sum of the smallest margins."""
         return 0.0 - tail(self.y * (responses + intercept), self.weights, self.mass)  # 0, not -0, for f = 0

@@ -13,7 +13,7 @@ from kernbench.estimators.fit.fitted_state import (
     check_support,
 )
 from kernbench.estimators.fit.path import fit_task, models_along
-from kernbench.estimators.regression.small_problem import fit_small_problem
+from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
 from kernbench.estimators.svm.expansion import Expansion, require_linear
 from kernbench.validation.numbers import check_number

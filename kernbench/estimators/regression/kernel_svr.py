@@ -3,8 +3,8 @@
 import numpy as np
 
 from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
-from kernbench.estimators.regression.small_problem import fit_small_problem
 from kernbench.estimators.regression.tasks import KernelSVRTask, check_kernel_svr
 
 

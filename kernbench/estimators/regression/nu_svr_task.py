@@ -31,7 +31,7 @@ class KernelNuSVRTask(KernelSVRTask):
         As given to ``fit``.
     """
 
-    risk, may_be_small = NuRisk, False
+    risk = NuRisk
     check = staticmethod(check_kernel_nu_svr)
 
     def offset_of(self, target):

@@ -160,7 +160,6 @@ class KernelRegressorTask(Task):
     """
 
     strength, plural, several, risk = "alpha", "outputs", True, MarginRisk
-    may_be_small = True  # whether `small_problem` knows problems of this kind
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
     check = staticmethod(check_kernel_regressor)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.estimators.fit.fitted_state import check_floats
 from kernbench.estimators.fit.path import fit_task
+from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.nu_task import KernelNuTask
 from kernbench.estimators.svm.parameters import check_kernel_nu_svc
@@ -191,7 +192,9 @@ class KernelNuSVC(ExpansionClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached, or if the model is f = 0.
         """
-        fit_task(KernelNuTask(self, X, y, sample_weight), [self])
+        task = KernelNuTask(self, X, y, sample_weight)
+        if not fit_small_problem(task):
+            fit_task(task, [self])
         return self
 
     def _check_fitted_state(self):

@@ -9,7 +9,7 @@ from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.svm.expansion import set_expansion
 from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
 from kernbench.estimators.svm.parameters import check_kernel_nu_svc
-from kernbench.problems.nu_problem import NuMargin, NuRisk, largest_feasible, require_feasible
+from kernbench.problems.nu_problem import NuMargin, NuRisk, kernel_problem, largest_feasible, require_feasible
 
 
 class KernelNuTask(KernelTask):
@@ -30,11 +30,12 @@ class KernelNuTask(KernelTask):
         If nu is infeasible for a pair of classes; the largest nu that is feasible for all of them is named.
     """
 
-    strength = "nu"
+    strength, free_intercept = "nu", True
     check = staticmethod(check_kernel_nu_svc)
 
     def __init__(self, model, X, y, sample_weight):
         super().__init__(model, X, y, sample_weight)
+        self.loss, self.kernel, self.n_rows = NuMargin(model.nu), model.kernel_, len(self.codes)
         self.may_lower_strength = False  # solutions of a smaller nu have other sums of coefficients
         weights = np.ones(len(self.codes)) if self.weights is None else self.weights
         of_class = np.bincount(self.codes, weights, minlength=len(model.classes_))
@@ -49,7 +50,11 @@ class KernelNuTask(KernelTask):
         return NuPair(self, k, pair)
 
     def assemble(self, model, results):
-        self.set_functions(model, self.codes, [problem.pair for problem in self.problems], [r.model for r in results])
+        self.set_solutions(model, [result.model for result in results])
+
+    def set_solutions(self, model, solutions):
+        """Set the attributes that define the decision functions."""
+        self.set_functions(model, self.codes, [problem.pair for problem in self.problems], solutions)
 
     def set_functions(self, model, codes, pairs, solutions):
         """Set the attributes that define the decision functions of some pairs."""
@@ -64,6 +69,12 @@ class NuPair(PairProblem):
 
     def objective(self, rows, nu):
         return {"alpha": 1.0 / rows.n_rows, "fit_intercept": True, "loss": NuMargin(nu)}
+
+    def problem_of(self, rows, nu):
+        """Return the problem on kernel rows."""
+        return kernel_problem(
+            rows, self.pair.y, weights=self.pair.of_rows(self.task.weights), **self.objective(rows, nu)
+        )
 
     def examined(self, rows, solver, nu):
         task = self.task

@@ -20,9 +20,9 @@ cdef class SmallProblems:
     cdef double alpha, total            # of the norm; sum of the coefficients
 
     # `largest`: the most rows of a problem; `goal`: the violation to which small ones are continued; `whole`: whether
-    # each has all rows, of which the cache has room for all.
+    # each has all rows, of which the cache has room for all; `constraint`: of the coefficients, see `dual_state`.
     cdef int _begin(self, KernelRows rows, Py_ssize_t n_problems, Py_ssize_t largest, double tol, double goal,
-                    bint with_bias, bint whole, double zone) except -1
+                    bint with_bias, bint whole, double zone, str constraint=*) except -1
     cdef int _load(self, Py_ssize_t k) except -1
     cdef int _keep(self, Py_ssize_t k) except -1
     cdef Py_ssize_t _solve(self, Py_ssize_t size, double goal, Py_ssize_t limit) except -2 nogil

@@ -29,6 +29,7 @@ from time import perf_counter
 
 import numpy as np
 
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo import rounds
 from kernbench.solvers.kernel.smo.dual_state import State
 
@@ -63,14 +64,14 @@ cdef class SmallProblems:
     """
 
     cdef int _begin(self, KernelRows rows, Py_ssize_t n_problems, Py_ssize_t largest, double tol, double goal,
-                    bint with_bias, bint whole, double zone) except -1:
+                    bint with_bias, bint whole, double zone, str constraint="sum") except -1:
         cdef Py_ssize_t k, n = rows.n_rows
         self.kernel, self.diagonal = rows, rows.diagonal()
         for k in range(n):
             self.largest = max(self.largest, self.diagonal[k])
         self.all = np.arange(n, dtype=np.intp)
         self.tol, self.goal, self.with_bias, self.unit, self.zone = tol, min(tol, goal), with_bias, 1.0, zone
-        self.inner = WorkingSet(largest, rows.single, with_bias, whole, True, zone)
+        self.inner = WorkingSet(largest, rows.single, with_bias, whole, True, zone, constraint)
         self.linear = np.empty(largest)
         self.n_iter, self.n_terms = np.zeros((2, n_problems), dtype=np.int64)
         self.intercept = np.zeros(n_problems)
@@ -260,14 +261,21 @@ cdef class SmallProblem(SmallProblems):
     """
 
     cdef object problem
+    cdef object state                   # of dual_state, with a share nu: its coefficients and gradient are copies
 
     def __init__(self, KernelRows rows, problem, *, tol):
         n = problem.n
-        self._begin(rows, 1, n, tol, EXACT_GOAL, problem.fit_intercept, True, problem.loss.zone)
+        self._begin(rows, 1, n, tol, EXACT_GOAL, problem.fit_intercept, True, problem.loss.zone, problem.constraint)
         self.problem, self.dual_coef = problem, np.zeros((1, n))
 
+    def solution(self):
+        """Return the coefficients and the intercept, and with a share nu rho or eps; zeros before the run."""
+        state = {}
+        if self.n_done and self.problem.constraint != "sum":
+            state["level"] = np.array([self.state.level()])
+        return Solution(self.dual_coef[0], float(self.intercept[0]), state=state)
+
     cdef int _load(self, Py_ssize_t k) except -1:
-        cdef double intercept, objective, dual
         problem = self.problem
         state, start = State.of(problem, np.asarray(self.diagonal)), problem.start()
         if start is not None:
@@ -275,11 +283,28 @@ cdef class SmallProblem(SmallProblems):
         self.linear, self.alpha, self.total = state.linear, problem.alpha, state.beta.sum()
         self.unit, (self.at_zero[k], _) = problem.unit(), problem.at_zero
         self.inner.load(self.kernel, self.all, state)
+        self.state = state
         if start is not None:
             self._compute_gradient()
-        self._measure(&intercept, &objective, &dual)
-        self.start[k] = dual
+        self.start[k] = self._dual()
         return 0
+
+    cdef int _measure(self, double *intercept, double *objective, double *dual) except -1:
+        """With a share nu there are two levels, rho or eps beside the intercept, and the losses of examples are not
+        independent: the objective is that of the problem."""
+        if self.problem.constraint == "sum":
+            return SmallProblems._measure(self, intercept, objective, dual)
+        dual[0] = self._dual()
+        state, problem = self.state, self.problem
+        scores, intercept[0] = state.scores(), state.intercept()
+        objective[0] = problem.objective(scores, state.beta @ scores, intercept[0])
+        return 0
+
+    def _dual(self):
+        """Copy coefficients and gradient to `state`; return their dual objective."""
+        size = self.inner.size
+        self.state.beta[:], self.state.e[:] = self.inner.beta[:size], self.inner.e[:size]
+        return self.alpha * self.state.dual()
 
     cdef int _keep(self, Py_ssize_t k) except -1:
         self.dual_coef[0] = np.asarray(self.inner.beta)[: self.inner.size]

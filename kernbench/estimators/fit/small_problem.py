@@ -1,13 +1,16 @@
-"""The fast path for a regression or a novelty detector of few rows; see `fit.small`."""
+"""The fast path for one problem of few rows: a regression, a novelty detector, two classes with nu; see `fit.small`."""
 
 from kernbench.estimators.fit.certificate import folding
 from kernbench.estimators.fit.small import fit_small
-from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._small_problems import SmallProblem
 
 
 def fit_small_problem(task):
-    """Fit the model of a `KernelRegressorTask` if it has one small problem and needs nothing of the driver.
+    """Fit the model of a task with one small problem if it needs nothing of the driver.
+
+    Parameters
+    ----------
+    task : KernelRegressorTask or KernelNuTask
 
     Returns
     -------
@@ -18,7 +21,7 @@ def fit_small_problem(task):
 
 
 class _SmallProblem:
-    """The problem of a task with one output."""
+    """The problem of a task with one output, or one pair of classes."""
 
     def __init__(self, task):
         self.task, self.X, self.kernel, self.balanced = task, task.X, task.kernel, task.free_intercept
@@ -26,7 +29,7 @@ class _SmallProblem:
     def largest(self):
         """The number of rows, all of which need a positive weight, for a loss without a ridge."""
         task = self.task
-        is_one = task.may_be_small and len(task.problems) == 1 and task.loss.bend == 0.0
+        is_one = len(task.problems) == 1 and task.loss.bend == 0.0
         return task.n_rows if is_one and (task.weights is None or task.weights.min() > 0.0) else None
 
     def problems(self, rows):
@@ -39,4 +42,4 @@ class _SmallProblem:
         return folding(self.X, self.task.model.centre_, coef, intercept)
 
     def set_coef(self, problem):
-        self.task.set_solutions(self.task.model, [Solution(problem.dual_coef[0], float(problem.intercept[0]))])
+        self.task.set_solutions(self.task.model, [problem.solution()])
