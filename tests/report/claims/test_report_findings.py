@@ -159,7 +159,7 @@ def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, 
 
 def test_standing_counts_verdicts(measured, records, found):
     claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
-    assert standing(found(measured, [records.one(error=0.15)], *claims)) == "1 of 3 claims hold, 1 cannot be judged"
+    assert standing(found(measured, [records.one(error=0.15)], *claims)) == "1 of 3 claims holds, 1 cannot be judged"
 
 
 def test_a_page_of_measurements_alone_recommends_nothing(measured, records, found, write, tmp_path, monkeypatch):
