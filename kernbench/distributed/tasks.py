@@ -1,14 +1,13 @@
 """The problems of an estimator on rows in blocks, for the one fit of `kernbench.estimators.fit`."""
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, spread_of
 from kernbench.distributed.spaces import features_of, fit_space_of_blocks
-from kernbench.estimators.fit.continuation import Continuation, cold_start
+from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.solver_data import with_constant
 from kernbench.estimators.fit.training_data import (
     check_each_class_has_weight,
@@ -16,15 +15,12 @@ from kernbench.estimators.fit.training_data import (
     check_weights,
     weigh_classes,
 )
-from kernbench.estimators.roc.parameters import check_roc_svc
-from kernbench.estimators.roc.parameters import loss_of as roc_loss_of
-from kernbench.estimators.roc.roc_task import ROCTask
-from kernbench.estimators.roc.space_task import draw_seeds
+from kernbench.estimators.roc.roc_task import ROC
+from kernbench.estimators.roc.rows import Rows
+from kernbench.estimators.roc.space_task import Formulation, SpaceTask
 from kernbench.estimators.svm.linear_task import ClassProblem, LinearTask
 from kernbench.estimators.svm.parameters import check_linear_svc
-from kernbench.estimators.windows.parameters import check_partial_auc
-from kernbench.estimators.windows.parameters import loss_of as window_loss_of
-from kernbench.estimators.windows.partial_auc_task import PartialAUCTask
+from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC
 from kernbench.kernels.functions import Linear
 from kernbench.solvers import registry
 from kernbench.solvers.design import as_design
@@ -63,12 +59,13 @@ class Examples:
         return None if self.sample_weight is None else check_weights(self.sample_weight, rows)
 
 
-class RankingBlocks:
-    """Base of the tasks of rankings on `Examples`: checked labels, a space, features in blocks."""
+class BlockRankingTask(SpaceTask):
+    """The task of a ranking, or of a path over alpha, on `Examples`: checked labels, a space, features in blocks."""
 
-    def _begin(self, model, entry, examples, loss):
-        """Check labels and weights, fit the space and set all that a `RankingTask` sets."""
-        self.model, self.entry, self.problems = model, entry, [self]
+    ranking: Formulation
+
+    def __init__(self, model, examples):
+        self.open(self.ranking, model)
         examples.describe(model)
         model.classes_, codes = check_labels(examples.y)
         weights = examples.checked_weights()
@@ -77,12 +74,9 @@ class RankingBlocks:
                              "ranking orders two. Fit one model for each class against the rest")  # fmt: skip
         if weights is not None:
             check_each_class_has_weight(model.classes_, codes, weights)
-        model.loss_ = loss
-        self.last = Continuation((), model.classes_, [None], draw_seeds(model.random_state))
+        self.begin()
         positive, seeds = codes == 1, self.last.draws
-        signs = np.where(positive, 1.0, -1.0)
-        self.rows = SimpleNamespace(X=None, positive=positive, signs=signs, y=signs, weights=weights, indices=None)
-        self.rows, self.held = self.split(self.rows)
+        self.rows = self.without_held(Rows(None, np.where(positive, 1.0, -1.0), weights))
         self.space, self.largest = fit_space_of_blocks(
             model, examples.blocks, positive, weights, (seeds.kernel, seeds.map)
         )
@@ -95,19 +89,16 @@ class RankingBlocks:
         self.n_rows, self.n_coef = self.design.n_samples, self.design.n_coef
 
 
-class BlockROCTask(RankingBlocks, ROCTask):
+class BlockROCTask(BlockRankingTask):
     """The task of one `ROCSVC`, or of a path of them, on `Examples`."""
 
-    def __init__(self, model, examples):
-        self._begin(model, check_roc_svc(model), examples, roc_loss_of(model))
+    ranking = ROC
 
 
-class BlockPartialAUCTask(RankingBlocks, PartialAUCTask):
+class BlockPartialAUCTask(BlockRankingTask):
     """The task of one `PartialAUCClassifier`, or of a path of them, on `Examples`."""
 
-    def __init__(self, model, examples):
-        entry = check_partial_auc(model)
-        self._begin(model, entry, examples, window_loss_of(model, entry, "log_loss"))
+    ranking = PARTIAL_AUC
 
 
 class BlockLinearTask(LinearTask):

@@ -31,12 +31,13 @@
       model.py         the fit to arrays, batches and streams, and outputs of rows
       parameters.py  stream.py    checks of the arguments; the first rows of a stream
     roc/           ROCSVC, ROCSVCCV
-      task.py          the problem of a ranking, on rows.py and space_task.py (space.py); roc_task.py that of a ROCSVC
+      space_task.py    the problem of a model in a space (space.py), of its rows.py; roc_task.py  that of a ROCSVC
+      validation.py    rows held out to choose the iterate
       scores.py        prediction;  threshold.py  the intercept
       stream.py        ROCSVC.partial_fit
     windows/       PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor, AUCMarginClassifier
       partial_auc_task.py  ranked_range_task.py    their problems
-      parameters.py  validation.py    checks of the arguments; rows held out to choose the iterate
+      parameters.py    checks of the arguments
 
 An estimator consists of its parameters and docstring, a task, and prediction: ``fit`` makes a task of its arguments and
 passes it to `fit.path.fit_task`.

@@ -100,6 +100,11 @@ class Kernel:
         return None
 
     @property
+    def restricts_domain(self):
+        """Whether `check_domain` may refuse rows."""
+        return self.lower is not None or type(self).check_domain is not Kernel.check_domain
+
+    @property
     def lifts(self):
         """Whether `lift` changes entries."""
         return type(self).lift is not Kernel.lift

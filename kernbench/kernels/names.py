@@ -24,6 +24,8 @@ NAMES = (
     *("poly", "polynomial", "sigmoid", "linear", "cosine", "precomputed"),
 )
 
+OF_GAMMA = ("rbf", "gaussian", "laplacian", "chi2", "poly", "polynomial", "sigmoid")  # have that parameter
+
 
 def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     """Return scikit-learn's gamma as a positive float.
@@ -76,8 +78,8 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
     kernel : str, Kernel or callable
         One of `NAMES`, a kernel object (then `gamma`, `degree` and `coef0` are ignored), or a function
         ``f(X, Z) -> matrix``.
-    X : ndarray or CSR matrix of shape (n, d)
-        Training rows, for ``gamma="scale"`` and ``"median"``.
+    X : ndarray or CSR matrix of shape (n, d), or None
+        Training rows, for kernels `OF_GAMMA` with a name as gamma.
     gamma, degree, coef0
         As in scikit-learn: ``rbf`` exp(-gamma ||x-z||²), ``laplacian`` exp(-gamma ||x-z||_1),
         ``chi2`` exp(-gamma sum_j (x_j-z_j)²/(x_j+z_j)), ``poly`` (gamma <x,z> + coef0)^degree,

@@ -80,6 +80,12 @@ def centred(X, centre, dtype=None):
     return out
 
 
+def moved_to_centre(X):
+    """Return X less its `centre_of`, and that centre."""
+    centre = centre_of(X)
+    return centred(X, centre), centre
+
+
 def left_over(X, centre):
     """Return what `centred` leaves of the centre: 0 but in columns of a CSR matrix that have zeros."""
     if centre is None or not sparse.issparse(X):

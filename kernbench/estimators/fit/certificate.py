@@ -59,13 +59,18 @@ class Examined:
         return Features(self.X) if self.kernel is None else Expansion(self.kernel, self.X)
 
     @cached_property
+    def n_terms(self):
+        """The largest number of stored entries of a row."""
+        return most_stored(self.X)
+
+    @cached_property
     def largest(self):
         """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite.
 
         For weights a bound on the norms of rows.
         """
         if self.kernel is None:
-            return _longest(self.X)
+            return _largest_entry(self.X) * float(np.sqrt(self.n_terms))
         if type(self.kernel).diagonal is Kernel.diagonal:
             return 1.0
         diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
@@ -100,8 +105,7 @@ class Examined:
         coef = solution.coef
         if self.kernel is None:
             norm, longest = float(np.linalg.norm(coef)), self.largest
-            n_terms = most_stored(self.X)
-            return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=n_terms)
+            return rounding.of_weights(self.risk, objective, gap, norm, longest, len(coef), n_terms=self.n_terms)
         unit = self.value_error[0] + DOUBLE * (np.count_nonzero(coef) + n_updates)
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
 
@@ -235,9 +239,9 @@ def _status(status, found, tol):
     return STAGNATED if status == "converged" else status
 
 
-def _longest(X):
-    """Return a bound on the norms of rows, from the largest entry."""
+def _largest_entry(X):
+    """Return the largest magnitude of a stored entry."""
     values = X.data if sparse.issparse(X) else X
     if values.size == 0:
         return 0.0
-    return float(max(values.max(), -float(values.min()))) * float(np.sqrt(most_stored(X)))
+    return float(max(values.max(), -float(values.min())))

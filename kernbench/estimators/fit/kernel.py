@@ -6,7 +6,7 @@ from scipy import sparse
 from kernbench.kernels.bandwidth import is_spread
 from kernbench.kernels.domain import check_range, largest_entry
 from kernbench.kernels.functions import Callable, Linear
-from kernbench.kernels.names import NAMES, refuse_class, resolve_gamma, resolve_kernel
+from kernbench.kernels.names import NAMES, OF_GAMMA, refuse_class, resolve_gamma, resolve_kernel
 from kernbench.validation.numbers import check_name, is_integer, is_number
 from kernbench.validation.objects import function_rows
 
@@ -52,7 +52,9 @@ def kernel_of(model, X, sample_weight, seed):
         If X is too large for the kernel, or a Python function does not return a kernel matrix.
     """
     gamma, largest = model.gamma, None
-    if isinstance(model.kernel, str) and model.kernel != "precomputed" and isinstance(gamma, str):
+    shape = {"degree": model.degree, "coef0": model.coef0}
+    has_gamma = isinstance(model.kernel, str) and model.kernel in OF_GAMMA
+    if has_gamma and isinstance(gamma, str):
         largest = largest_entry(X)
         check_range(X, Linear(), model.dtype_, largest=largest)  # first: the variance of "scale" may overflow too
         if sample_weight is not None:
@@ -60,7 +62,7 @@ def kernel_of(model, X, sample_weight, seed):
                 gamma = _weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):
                 X = X[sample_weight > 0]
-    kernel = resolve_kernel(model.kernel, X, gamma=gamma, degree=model.degree, coef0=model.coef0, random_state=seed)
+    kernel = resolve_kernel(model.kernel, X if has_gamma else None, gamma=gamma, random_state=seed, **shape)
     names = getattr(model, "feature_names_in_", None)
     check_range(X, kernel, model.dtype_, feature_names=names, largest=largest)
     if isinstance(kernel, Callable):

@@ -28,9 +28,9 @@ TWO_PRECISIONS_ROWS = 2500
 TWO_PRECISIONS_ENTRIES = {"csr": 40, "dense": 10, "strips": 10}  # by storage
 
 
-def make_design(data, twin):
-    """Return the design of features or kernel rows."""
-    return load_twin("kernbench.solvers.design:as_design", twin)(data)
+def design_maker(twin):
+    """Return the function that makes the design of features or kernel rows."""
+    return load_twin("kernbench.solvers.design:as_design", twin)
 
 
 def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False, keep=False):

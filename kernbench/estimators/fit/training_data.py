@@ -40,6 +40,30 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
     return X, codes, sample_weight, weights
 
 
+def check_two_classes(model, X, y, sample_weight, *, kernel=None):
+    """Check the arguments of ``fit`` of a classifier of two classes; set ``classes_`` on the model.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+    signs : ndarray of shape (n_samples,), float64
+        +1 for the larger label, -1 for the other.
+    sample_weight : ndarray of shape (n_samples,), or None
+    """
+    X, _, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
+    if len(classes) > 2:
+        name = type(model).__name__
+        raise ValueError(
+            f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
+            f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
+        )
+    model.classes_ = classes
+    if sample_weight is not None:
+        check_each_class_has_weight(classes, codes, sample_weight)
+    check_square(X, kernel)
+    return X, np.where(codes == 1, 1.0, -1.0), sample_weight
+
+
 def weigh_classes(model, classes, y, codes, sample_weight):
     """Set ``classes_`` and ``class_weight_``; return weights of examples and classes together, None if all are 1."""
     model.classes_ = classes

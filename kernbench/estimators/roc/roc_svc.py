@@ -8,8 +8,9 @@ from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.estimators.roc import stream
 from kernbench.estimators.roc.parameters import check_roc_svc
-from kernbench.estimators.roc.roc_task import ROCTask
+from kernbench.estimators.roc.roc_task import ROC
 from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.roc.space_task import SpaceTask
 
 
 class ROCSVC(RankingClassifier):
@@ -340,6 +341,6 @@ class ROCSVC(RankingClassifier):
 
 
 def _fit(models, X, y, sample_weight):
-    (result,) = fit_task(ROCTask(models[0], X, y, sample_weight), models)
+    (result,) = fit_task(SpaceTask(ROC, models[0], X, y, sample_weight), models)
     if result.converged and not np.any(result.solution.coef):
         warn("all scores are equal: no direction of X separates the classes")

@@ -9,8 +9,8 @@ from kernbench._callbacks import current_report, nested
 from kernbench._random import generator_of
 from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
 from kernbench.estimators.roc.roc_svc import ROCSVC
-from kernbench.estimators.roc.rows import check_all_ranked_rows
 from kernbench.estimators.roc.scores import RankingClassifier, space_of, weights_of
+from kernbench.estimators.roc.space_task import read_two_classes
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
@@ -158,7 +158,7 @@ class ROCSVCCV(RankingClassifier):
         seed = self.random_state
         if not is_integer(seed):  # one for all folds: a generator, or the global state, is not shared with workers
             seed = int(generator_of(seed).integers(2**53))
-        rows = check_all_ranked_rows(self, X, y, sample_weight)
+        rows = read_two_classes(self, X, y, sample_weight)
         folds, report = self._folds(rows), current_report()
         report.begin(len(folds) + 1, in_order=False)
         work = (

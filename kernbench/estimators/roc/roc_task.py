@@ -1,50 +1,14 @@
-"""The problem of a `ROCSVC`: a loss of pairs."""
+"""The task of a `ROCSVC`: a loss of pairs."""
 
 import numpy as np
 
-from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of, n_pairs_of
-from kernbench.estimators.roc.task import RankingTask
+from kernbench.estimators.roc.space_task import Formulation
 from kernbench.pairs.moments import squared_loss_and_gradient
 from kernbench.problems.certificate.risks import PairRisk, SquaredPairRisk
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
 from kernbench.solvers.ranking.closed_form import squared_loss_solution
-
-
-class ROCTask(RankingTask):
-    """The task of one `ROCSVC`, or of a path of them."""
-
-    of_the_solver = ("pairs", "loss", "solver")
-
-    def __init__(self, model, X, y, sample_weight):
-        entry, loss = check_roc_svc(model), loss_of(model)
-        super().__init__(model, entry, X, y, sample_weight, loss=loss, needs_features=loss == SQUARED)
-
-    def make_solver(self, design, alpha, initial):
-        model, y, weights = self.model, self.rows.y, self.rows.weights
-        if model.loss_ == SQUARED:
-            return SquaredLoss(design, y, alpha=alpha, weights=weights)
-        settings = {
-            "alpha": alpha,
-            "weights": weights,
-            "loss": model.loss_,
-            "n_pairs": n_pairs_of(model, self.n_rows),
-            "random_state": self.last.draws.solver,
-            "initial": initial,
-        }
-        return make_solver(model, self.entry, design, y, settings)
-
-    def examined(self, design, solver, alpha):
-        if self.model.loss_ == SQUARED:
-            risk = SquaredPairRisk(solver.y, solver.weights, alpha)
-        else:
-            risk = PairRisk(solver.problem)
-        return self.examined_by(risk, design)
-
-    def assemble(self, model, results):
-        super().assemble(model, results)
-        model._stream = None  # of an earlier `partial_fit`
 
 
 class SquaredLoss(Method):
@@ -80,3 +44,37 @@ class SquaredLoss(Method):
         loss, slopes = squared_loss_and_gradient(self.y, self.design.scores(self.coef), self.weights)
         value = float(0.5 * self.alpha * (self.coef @ self.coef) + loss)
         return value, self.alpha * self.coef + self.design.combine(slopes)
+
+
+def _check(model):
+    return check_roc_svc(model), loss_of(model)
+
+
+def _make_solver(task, design, alpha, initial):
+    model, rows = task.model, task.rows
+    if model.loss_ == SQUARED:
+        return SquaredLoss(design, rows.y, alpha=alpha, weights=rows.weights)
+    return task.solver(design, initial, alpha=alpha, loss=model.loss_, n_pairs=n_pairs_of(model, task.n_rows))
+
+
+def _examined(task, design, solver, alpha):
+    if task.model.loss_ == SQUARED:
+        risk = SquaredPairRisk(solver.y, solver.weights, alpha)
+    else:
+        risk = PairRisk(solver.problem)
+    return task.examined_by(risk, design)
+
+
+def _finish(task, model, result):
+    model._stream = None  # of an earlier `partial_fit`
+
+
+ROC = Formulation(
+    check=_check,
+    make_solver=_make_solver,
+    of_the_solver=("pairs", "loss", "solver"),
+    needs_features=lambda model: model.loss_ == SQUARED,
+    continues=True,
+    examined=_examined,
+    finish=_finish,
+)

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernbench.estimators.fit.training_data import check_each_class_has_weight, check_examples, check_square
-from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
 from kernbench.kernels.domain import is_precomputed
 
 
@@ -52,37 +50,8 @@ class Rows:
         return self.take(np.flatnonzero(self.weights > 0))
 
 
-def check_ranked_rows(model, X, y, sample_weight):
-    """Check the arguments of ``fit`` and set ``classes_``.
-
-    Returns
-    -------
-    Rows
-        Those of positive weight.
-    """
-    return check_all_ranked_rows(model, X, y, sample_weight).without_weightless(model.kernel)
-
-
-def check_all_ranked_rows(model, X, y, sample_weight):
-    """Do the same, and return rows of weight 0, too: indices from outside count them."""
-    X, _, classes, codes, weights = check_examples(model, X, y, sample_weight, kernel=model.kernel)
-    if len(classes) > 2:
-        name = type(model).__name__
-        raise ValueError(
-            f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
-            f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
-        )
-    model.classes_ = classes
-    if weights is not None:
-        check_each_class_has_weight(classes, codes, weights)
-    check_square(X, model.kernel)
-    return Rows(X, np.where(codes == 1, 1.0, -1.0), weights)
-
-
 def split_for_threshold(model, rows, seed):
-    """Return the rows to fit to, and those to set the threshold on (None: the same)."""
-    if model.threshold_on == ON_TRAINING_ROWS:
-        return rows, None
+    """Return the rows to fit to, and those that ``threshold_on=`` holds out."""
     if is_precomputed(model.kernel):
         raise ValueError(
             "threshold_on='train' is the only choice for kernel='precomputed', whose columns are the "

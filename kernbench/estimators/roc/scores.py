@@ -34,8 +34,9 @@ def space_of(model):
     return Space(model.features_, model.kernel_, model.dtype_, model.feature_map_)
 
 
-def set_function(model, coef, X, rows):
-    """Set the attributes that define f; `rows` are the indices of X's rows in the training set, None for all."""
+def set_function(model, coef, X=None, rows=None):
+    """Set the attributes that define f; without features from the rows X, of which `rows` are the indices in the
+    training set, None for all."""
     for name in ("coef_", "feature_coef_", "dual_coef_", "support_", "support_vectors_"):
         vars(model).pop(name, None)  # of an earlier fit in another kind of space
     if model.features_ != "exact":
@@ -57,9 +58,12 @@ def weights_of(model):
 
 
 def set_intercept(model, threshold, largest, scores, positive, weights):
-    """Set ``intercept_`` by the scores of rows; `largest` is their largest k(x, x)."""
-    coef = model.dual_coef_[0] if model.features_ == "exact" else weights_of(model)
-    rounding = space_of(model).rounding(largest, coef)
+    """Set ``intercept_`` by the scores of rows; `largest` returns their largest k(x, x)."""
+
+    def rounding():
+        coef = model.dual_coef_[0] if model.features_ == "exact" else weights_of(model)
+        return space_of(model).rounding(largest(), coef)
+
     model.intercept_ = np.array([intercept_for(threshold, scores, positive, weights, rounding)])
 
 
@@ -199,8 +203,7 @@ class RankingClassifier(TwoClassModel):
         positive = y == self.classes_[1]
         if weights is not None and not (weights[positive].any() and weights[~positive].any()):
             raise ValueError("all rows of one class have weight 0: the threshold is not defined")
-        largest = space_of(self).largest(X)
-        set_intercept(self, threshold, largest, scores_of(self, X), positive, weights)
+        set_intercept(self, threshold, lambda: space_of(self).largest(X), scores_of(self, X), positive, weights)
         return self
 
     def _threshold(self, threshold):

@@ -1,12 +1,14 @@
 """The space of the scores of a ranking: the columns of X, features of a kernel, or the kernel itself."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from kernbench.estimators.fit.centring import moved_to_centre
 from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.parameters import precision
-from kernbench.estimators.fit.solver_data import make_design, make_rows, with_constant
+from kernbench.estimators.fit.solver_data import design_maker, make_rows, with_constant
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.features.nystroem.landmarks import choice_of
@@ -59,12 +61,14 @@ class Space:
         kernel values its features took."""
         if self.is_exact:
             rows = make_rows(X, self.kernel, self.dtype, cache_size=cache_size, twin=twin)
-            return make_design(rows, twin), 0
+            return design_maker(twin)(rows), 0
         V = self.features(X)
         is_nystroem = self.kind == "nystroem" and not is_precomputed(self.kernel)
         n_landmarks = len(self.map.normalization_) if is_nystroem else 0
         n_of_the_map = (V.shape[0] + n_landmarks) * n_landmarks
-        return make_design(with_constant(V, constant, V.dtype), twin), n_of_the_map
+        if constant is not None:
+            V = with_constant(V, constant, V.dtype)
+        return design_maker(twin)(V), n_of_the_map
 
     def largest(self, X):
         """Return the largest k(x, x) of rows."""
@@ -78,6 +82,58 @@ class Space:
         double_sums = self.kind == "linear" or is_precomputed(self.kernel)
         eps = np.finfo(np.float64 if double_sums else self.dtype).eps
         return 4 * eps * np.linalg.norm(coef) * (largest if self.is_exact else np.sqrt(largest))
+
+
+class Prepared(NamedTuple):
+    """What a fit needs of its training rows.
+
+    Attributes
+    ----------
+    space : Space
+    centre : ndarray of shape (n_features,), or None
+        What was subtracted from the columns.
+    constant : float, or None
+        The last column of the design.
+    design : Design
+    n_of_the_map : int
+        Number of kernel values that the features of the design took.
+    """
+
+    space: Space
+    centre: object
+    constant: float | None
+    design: object
+    n_of_the_map: int
+
+
+def prepare(model, X, y, sample_weight, seeds, *, space=None, needs_features=False, centres=False, constant=None):
+    """Fit the space of f and make the design of the training rows.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight, seeds, needs_features
+        As for `fit_space`.
+    space : Space, optional
+        One that is fitted to the same rows.
+    centres : bool, default=False
+        Whether to subtract the medians of columns, if f is a function of columns.
+    constant : float, optional
+        A last column, unless f is a sum over training rows.
+
+    Returns
+    -------
+    Prepared
+    """
+    if space is None:
+        space = fit_space(model, X, y, sample_weight, seeds, needs_features=needs_features)
+    model.dtype_ = space.dtype
+    if space.is_exact:
+        constant = None
+    centre = None
+    if centres and space.kind == "linear":
+        X, centre = moved_to_centre(X)
+    design, n_of_the_map = space.design(X, cache_size=model.cache_size, twin=model._twin, constant=constant)
+    return Prepared(space, centre, constant, design, n_of_the_map)
 
 
 def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):

@@ -1,17 +1,35 @@
-"""The task of a model in a space of columns, features or a kernel: one problem, warm starts, the space fitted once."""
+"""The task of a model in a space of columns, features or a kernel: one problem, warm starts, the space fitted once.
 
+::
+
+    PartialAUCClassifier.fit(X, y)              X is handed on once by each file, to the next lower one
+      '-- SpaceTask(PARTIAL_AUC, model, X, y)   space_task: holds the rows, is the problem of the one fit
+            |-- check_two_classes               fit.training_data, which asks validation.rows
+            |-- prepare                         space: kernel (fit.kernel, which asks kernels.domain), feature map,
+            |                                   design of the training rows (solvers.design), from here on the data
+            '-- PARTIAL_AUC                     a `Formulation`: which solver, from where, which certificate
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from kernbench._random import generator_of
-from kernbench.estimators.fit.centring import centre_of, centred
+from kernbench.estimators.fit.centring import shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
-from kernbench.estimators.roc.scores import set_function, set_space
-from kernbench.estimators.roc.space import fit_space
+from kernbench.estimators.fit.solver import make_solver
+from kernbench.estimators.fit.training_data import check_two_classes
+from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
+from kernbench.estimators.roc.rows import Rows, split_for_threshold
+from kernbench.estimators.roc.scores import scores_of, set_function, set_intercept, set_space
+from kernbench.estimators.roc.space import prepare
+from kernbench.estimators.roc.validation import ValidatedRuns, validation_rows
 from kernbench.features.nystroem.landmarks import OWN, choice_of
 from kernbench.solvers.base import Solution
 
@@ -33,87 +51,208 @@ def draw_seeds(random_state):
     return Seeds(*map(int, generator_of(random_state).integers(2**53, size=len(Seeds._fields))))
 
 
-class SpaceTask(Task):
-    """The task of one model, or of a path over alpha. It is its own and only problem.
+def read_two_classes(model, X, y, sample_weight):
+    """Check the arguments of ``fit`` of a classifier of two classes; return its `Rows`."""
+    return Rows(*check_two_classes(model, X, y, sample_weight, kernel=model.kernel))
 
-    A subclass sets `model`, `last` and `rows` (`begin` makes the second), calls `fit_space`, and defines `make_solver`.
+
+@dataclass(frozen=True)
+class Formulation:
+    """What distinguishes a model from the others in a space: plain data, and functions of its task.
+
+    Attributes
+    ----------
+    check : callable
+        ``check(model) -> (entry, loss)``: checks the parameters; returns the registry's entry of the solver, and the
+        name of the loss.
+    make_solver : callable
+        ``make_solver(task, design, strength, initial)`` returns the solver; see `SpaceTask.solver`.
+    of_the_solver : tuple of str
+        The parameters that the state of a solver belongs to, except alpha.
+    read : callable
+        ``read(model, X, y, sample_weight) -> Rows``: checks the arguments of ``fit``.
+    ranks : bool
+        Whether the intercept is set by the parameter ``threshold``. If not, it is the weight of a constant column, in
+        the scale of the targets: ``task.offset`` and ``task.unit``.
+    needs_features : callable
+        ``needs_features(model)``: whether the solver does not take the kernel itself.
+    centres : callable
+        ``centres(model)``: whether the solver takes columns less their medians; losses of pairs centre by themselves.
+    metric : callable, optional
+        ``metric(task)`` returns ``metric(y, scores) -> float`` of validation rows; None without a parameter
+        ``validation``.
+    metric_name : str
+        Its column of the trace.
+    prepare : callable, optional
+        ``prepare(task, rows) -> rows``: what the solver takes, of the rows that are not held out.
+    start : callable, optional
+        ``start(task, design)`` returns a first solution where no fit precedes; None for that of the solver.
+    continues : bool
+        Whether along a path the state of a solver is a start, too, or its coefficients only.
+    examined : callable, optional
+        ``examined(task, design, solver, strength)`` returns what certifies a solution.
+    describe : callable, optional
+        ``describe(task, model)`` sets the attributes of a model that no other has.
+    finish : callable, optional
+        ``finish(task, model, result)`` is called at the end of a fit.
+    """
+
+    check: Callable
+    make_solver: Callable
+    of_the_solver: tuple
+    read: Callable = read_two_classes
+    ranks: bool = True
+    needs_features: Callable = lambda model: False
+    centres: Callable = lambda model: False
+    metric: Callable | None = None
+    metric_name: str = ""
+    prepare: Callable | None = None
+    start: Callable | None = None
+    continues: bool = False
+    examined: Callable | None = None
+    describe: Callable | None = None
+    finish: Callable | None = None
+
+
+class SpaceTask(Task):
+    """The task of one model, or of a path over a strength. It is its own and only problem.
 
     Parameters
     ----------
+    formulation : Formulation
     model : estimator
-        Gets what is known before the first run: ``dtype_`` and ``loss_``.
-    entry : SolverEntry
+        Gets what is known before the first run: ``classes_``, ``dtype_`` and ``loss_``.
+    X, y, sample_weight
+        As given to ``fit``.
+    strength : str, default="alpha"
+        The parameter that changes along the path.
+
+    Attributes
+    ----------
+    rows : Rows
+        Those that the model is fitted to.
+    held : Rows or None
+        Those that set the threshold, if they are others.
+    space : Space
+    design : Design
+        Of the training rows less `centre`, with a last column of `constant`.
+    current : float or tuple
+        The strength of the run, or of the model that is described.
+    described : Solution
+        The solution that was described last.
     """
 
     strength = "alpha"
     shared = (*Task.shared, "loss_")
-    of_the_solver = ("solver",)  # the parameters that the state of a solver belongs to, except alpha
     title = ""
-    centres = False  # whether the solver takes columns less their medians; pairwise losses centre by themselves
-    centre = None  # what was subtracted
+    centre = constant = held = validation = None
+    offset, unit = 0.0, 1.0  # the solver's targets are (y - offset) / unit
 
-    def __init__(self, model, entry):
-        self.model, self.entry, self.problems = model, entry, [self]
+    def __init__(self, formulation, model, X, y, sample_weight, strength="alpha"):
+        self.open(formulation, model, strength)
+        rows = formulation.read(model, X, y, sample_weight)
+        if rows.weights is not None:
+            rows = rows.without_weightless(model.kernel)
+        self.begin()
+        self.rows = self.without_held(rows)
+        self._prepare()
 
-    def begin(self, classes=None):
+    def open(self, formulation, model, strength="alpha"):
+        """Check the parameters of the model."""
+        self.formulation, self.model, self.strength, self.problems = formulation, model, strength, [self]
+        self.entry, model.loss_ = formulation.check(model)
+
+    def begin(self):
         """Set `last`: what the fit before left, with ``warm_start=True``, or a cold start."""
-        model = self.model
+        model, classes = self.model, getattr(self.model, "classes_", None)
         self.last = (model.warm_start and getattr(model, "_continuation", None)) or Continuation(
             (), classes, [None], draw_seeds(model.random_state)
         )
 
-    def fit_space(self, rows, *, landmark_labels=None, needs_features=False):
+    def without_held(self, rows):
+        """Hold out rows to validate iterates and to set the threshold; return the others, as the solver takes them."""
+        model, draws, formulation = self.model, self.last.draws, self.formulation
+        if formulation.metric is not None and model.validation is not None:
+            rows, validation = validation_rows(model, rows, draws.solver if formulation.ranks else draws.split)
+            self.validation = ValidatedRuns(self, *validation, formulation.metric_name)
+            self.callbacks = [self.validation]
+        if formulation.ranks and model.threshold_on != ON_TRAINING_ROWS:
+            rows, self.held = split_for_threshold(model, rows, draws.split)
+        return rows if formulation.prepare is None else formulation.prepare(self, rows)
+
+    def _prepare(self):
         """Fix the space of f and make the design of the training rows."""
-        model, self.rows, self.space = self.model, rows, None
+        model, rows, space, formulation = self.model, self.rows, None, self.formulation
         if model.warm_start:
-            of_the_solver = [getattr(model, name) for name in self.of_the_solver]
+            of_the_solver = [getattr(model, name) for name in formulation.of_the_solver]
             self.key = (_digest_of(model, rows), *of_the_solver, repr(model.solver_options))
             if self.last.key[:1] == self.key[:1]:
-                self.space, model.dtype_ = self.last.memory, self.last.memory.dtype
-        if self.space is None:
-            seeds = self.last.draws
-            self.space = fit_space(
-                model, rows.X, landmark_labels, rows.weights, (seeds.kernel, seeds.map), needs_features=needs_features
-            )
-        if self.centres and self.space.kind == "linear":
-            self.centre = centre_of(rows.X)
-        self.design, self.n_of_the_map = self.make_design(centred(rows.X, self.centre))
-        self.n_rows, self.n_coef = rows.X.shape[0], self.design.n_coef
+                space = self.last.memory
+        seeds = self.last.draws
+        self.space, self.centre, self.constant, self.design, self.n_of_the_map = prepare(
+            model,
+            rows.X,
+            rows.positive if hasattr(model, "classes_") else None,
+            rows.weights,
+            (seeds.kernel, seeds.map),
+            space=space,
+            needs_features=formulation.needs_features(model),
+            centres=formulation.centres(model),
+            constant=None if formulation.ranks or not model.fit_intercept else 1.0,
+        )
+        self.n_rows, self.n_coef = self.design.n_samples, self.design.n_coef
 
-    def make_design(self, X):
-        """Return the design of training rows, and how many kernel values its features took."""
-        return self.space.design(X, cache_size=self.model.cache_size, twin=self.model._twin)
+    @cached_property
+    def largest(self):
+        """The largest k(x, x) of the training rows."""
+        return self.space.largest(self.rows.X)
 
     def make_data(self):
         return self.design
 
     def start(self, design):
+        solution = self._last_solution(design)
+        if solution is None and self.formulation.start is not None:
+            return self.formulation.start(self, design)
+        return solution
+
+    def _last_solution(self, design):
         """Return the last solution where it is valid on this design.
 
         Weights of landmarks or random features are valid for the same map only, those of columns for any rows. The
         state of a solver is valid for the same rows and parameters.
         """
-        solution = self.last.solutions[0]
-        if solution is None or solution.coef.shape != (design.n_coef,) or not self.same_classes():
+        last, solution = self.last, self.last.solutions[0]
+        if solution is None or solution.coef.shape != (design.n_coef,):
             return None
-        if self.space is self.last.memory:
-            return solution if self.key == self.last.key else Solution(solution.coef)
-        return Solution(solution.coef) if self.space.kind == self.last.memory.kind == "linear" else None
-
-    def same_classes(self):
-        """Whether the labels are those of the last fit."""
-        return self.last.classes.tolist() == self.model.classes_.tolist()
+        if not np.array_equal(last.classes, getattr(self.model, "classes_", None)):
+            return None
+        if self.space is last.memory:
+            return solution if self.key == last.key else Solution(solution.coef)
+        return Solution(solution.coef) if self.space.kind == last.memory.kind == "linear" else None
 
     def next_start(self, solution, strength, following):
-        return solution
+        return solution if self.formulation.continues else Solution(solution.coef)
 
     def counted_from(self, design):
         # The values that the design and its feature map took belong to the first run.
         n_of_the_map, self.n_of_the_map = self.n_of_the_map, None
         return design.n_kernel_evaluations if n_of_the_map is None else -n_of_the_map
 
+    def make_solver(self, design, strength, initial):
+        self.current = strength
+        if self.validation is not None:
+            self.validation.begin(self.formulation.metric(self))
+        return self.formulation.make_solver(self, design, strength, initial)
+
+    def solver(self, design, initial, **settings):
+        """Return the solver of the registry's entry, with `settings` besides those that all solvers have."""
+        settings |= {"weights": self.rows.weights, "random_state": self.last.draws.solver, "initial": initial}
+        return make_solver(self.model, self.entry, design, self.rows.y, settings)
+
     def examined(self, design, solver, strength):
-        return None
+        examined = self.formulation.examined
+        return None if examined is None else examined(self, design, solver, strength)
 
     def examined_by(self, risk, design):
         """Return what certifies a solution for a risk of scores."""
@@ -125,7 +264,40 @@ class SpaceTask(Task):
     def describe(self, model, solution):
         self.described = solution
         set_space(model, self.space)
-        set_function(model, solution.coef, self.rows.X, self.rows.indices)
+        coef = self.unit * solution.coef
+        if self.constant is not None:
+            constant, coef = self.constant * coef[-1], coef[:-1]
+        else:
+            constant = 0.0
+        if self.space.is_exact:
+            set_function(model, coef, self.rows.X, self.rows.indices)
+        else:
+            set_function(model, coef)
+        if self.formulation.describe is not None:
+            self.formulation.describe(self, model)
+        if self.formulation.ranks:
+            self._set_threshold(model, solution)
+        else:
+            model.intercept_ = np.array([self.offset + constant - shift_of(coef, self.centre)])
+
+    def _set_threshold(self, model, solution):
+        if self.held is None:
+            rows = self.rows
+            # Scores of rows as they are, if the design has centred ones.
+            is_given = self.centre is None
+            scores = self.design.scores(solution.coef) if is_given else scores_of(model, rows.X)
+        else:
+            rows, scores = self.held, scores_of(model, self.held.X)
+        threshold = model._threshold(model.threshold)
+        set_intercept(model, threshold, lambda: self.largest, scores, rows.positive, rows.weights)
+
+    def assemble(self, model, results):
+        self.current = getattr(model, self.strength)
+        super().assemble(model, results)
+        if self.validation is not None:
+            self.validation.finish(model)
+        if self.formulation.finish is not None:
+            self.formulation.finish(self, model, results[0])
 
     def continuation(self, results):
         return self.last.after(results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space)

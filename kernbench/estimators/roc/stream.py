@@ -132,7 +132,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     for name in OF_A_RUN:
         vars(model).pop(name, None)  # of an earlier `fit`
     set_space(model, stream.space)
-    set_function(model, stream.average, None, None)
+    set_function(model, stream.average)
     _set_threshold(model, stream)
 
 
@@ -194,4 +194,4 @@ def _set_threshold(model, stream):
         return
     scores = [np.asarray(part @ stream.average, dtype=np.float64).ravel() for part in rows]
     positive = np.repeat([False, True], [len(part) for part in scores])
-    set_intercept(model, model.threshold, stream.largest, np.concatenate(scores), positive, None)
+    set_intercept(model, model.threshold, lambda: stream.largest, np.concatenate(scores), positive, None)

@@ -9,7 +9,7 @@ from kernbench.pairs.curve import roc_vertices
 SAME = 1e-12  # values of Youden's index that differ by less are equal
 
 
-def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
+def intercept_for(threshold, scores, positive, weights=None, rounding=lambda: 0.0):
     """Return the intercept for `threshold` on these scores.
 
     Parameters
@@ -18,9 +18,9 @@ def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
     scores : ndarray of shape (n,)
     positive : ndarray of shape (n,), bool
     weights : ndarray of shape (n,), optional
-    rounding : float, default=0.0
-        A threshold at a score is moved this far to the safe side: in another batch of rows the score may be rounded
-        differently, and the level must be reached there too.
+    rounding : callable
+        ``rounding()``, of which only rates have need: a threshold at a score is moved this far to the safe side, for in
+        another batch of rows the score may be rounded differently, and the level must be reached there too.
     """
     if isinstance(threshold, str) and threshold == YOUDEN:
         return -_youden(scores, positive, weights)
@@ -28,8 +28,8 @@ def intercept_for(threshold, scores, positive, weights=None, rounding=0.0):
         return -float(threshold)
     name, level = threshold
     if name == "sensitivity":
-        return rounding - thresholds.for_sensitivity(scores, positive, level, weights)
-    return -rounding - thresholds.for_specificity(scores, positive, level, weights)
+        return rounding() - thresholds.for_sensitivity(scores, positive, level, weights)
+    return -rounding() - thresholds.for_specificity(scores, positive, level, weights)
 
 
 def _youden(scores, positive, weights):

@@ -11,7 +11,7 @@ from kernbench.estimators.fit.choice import SMOOTH, linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.solver_data import make_design, with_constant
+from kernbench.estimators.fit.solver_data import design_maker, with_constant
 from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.parameters import check_linear_svc, has_free_intercept
 from kernbench.kernels.domain import check_range
@@ -182,7 +182,7 @@ class WeightsProblem:
     def solver_of(self, X, y, alpha, loss, initial):
         """Return the solver for targets or labels `y`."""
         task, model = self.task, self.task.model
-        design = make_design(X, model._twin)  # a separate one for each run, since a design counts the passes over it
+        design = design_maker(model._twin)(X)  # a separate one for each run, since a design counts the passes over it
         settings = {
             "alpha": alpha,
             "weights": self.weights,

@@ -1,12 +1,10 @@
 """The classifier of the min-max margin loss of the AUC: `AUCMarginClassifier`."""
 
 from kernbench.estimators.fit.path import fit_task, models_along
-from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.roc.parameters import check_threshold_parameters
 from kernbench.estimators.roc.scores import RankingClassifier
-from kernbench.estimators.roc.task import RankingTask
+from kernbench.estimators.roc.space_task import Formulation, SpaceTask
 from kernbench.estimators.windows.parameters import check_window_model
-from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
 from kernbench.metrics import roc_auc
 from kernbench.validation.numbers import check_number
 
@@ -127,12 +125,8 @@ class AUCMarginClassifier(RankingClassifier):
         self.solver_options = solver_options
 
     def _check_parameters(self):
-        """Check the parameters that can be checked without data; return the registry's entry of the solver."""
-        check_threshold_parameters(self)
-        check_number("margin", self.margin, above=0, at_most=LARGEST_MARGIN)
-        if self.features == "exact":
-            raise ValueError("features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'")
-        return check_window_model(self, "auc-margin")
+        """Check the parameters that can be checked without data."""
+        _check(self)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model; see `PartialAUCClassifier.fit`.
@@ -148,7 +142,7 @@ class AUCMarginClassifier(RankingClassifier):
         -------
         self
         """
-        fit_task(AUCMarginTask(self, X, y, sample_weight), [self])
+        fit_task(SpaceTask(AUC_MARGIN, self, X, y, sample_weight), [self])
         return self
 
     def path(self, X, y, alphas, sample_weight=None):
@@ -165,38 +159,30 @@ class AUCMarginClassifier(RankingClassifier):
         list of AUCMarginClassifier
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
-        fit_task(AUCMarginTask(in_turn[0], X, y, sample_weight), in_turn)
+        fit_task(SpaceTask(AUC_MARGIN, in_turn[0], X, y, sample_weight), in_turn)
         return models
 
 
-class AUCMarginTask(RankingTask):
-    """The task of one `AUCMarginClassifier`, or of a path over alpha."""
+def _check(model):
+    check_threshold_parameters(model)
+    check_number("margin", model.margin, above=0, at_most=LARGEST_MARGIN)
+    if model.features == "exact":
+        raise ValueError("features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'")
+    entry = check_window_model(model, "auc-margin")
+    return entry, entry.losses[0]
 
-    of_the_solver = ("solver", "margin")
-    centres = True  # the means of the scores, over which the loss is minimal, follow any shift
 
-    def __init__(self, model, X, y, sample_weight):
-        entry = model._check_parameters()
-        super().__init__(model, entry, X, y, sample_weight, loss=entry.losses[0], needs_features=True)
+def _make_solver(task, design, alpha, initial):
+    return task.solver(design, initial, alpha=alpha, margin=task.model.margin)
 
-    def split(self, rows):
-        rows, validation = validation_rows(self.model, rows, self.last.draws.solver)
-        self.validation = ValidatedRuns(self, validation, roc_auc, "validation_auc")
-        self.callbacks = self.validation.callbacks
-        return super().split(rows)
 
-    def make_solver(self, design, alpha, initial):
-        model, rows = self.model, self.rows
-        self.validation.begin()
-        settings = {
-            "alpha": alpha,
-            "weights": rows.weights,
-            "margin": model.margin,
-            "random_state": self.last.draws.solver,
-            "initial": initial,
-        }
-        return make_solver(model, self.entry, design, rows.y, settings)
-
-    def assemble(self, model, results):
-        super().assemble(model, results)
-        self.validation.finish(model)
+AUC_MARGIN = Formulation(
+    check=_check,
+    make_solver=_make_solver,
+    of_the_solver=("solver", "margin"),
+    needs_features=lambda model: True,
+    centres=lambda model: True,  # the means of the scores, over which the loss is minimal, follow any shift
+    metric=lambda task: roc_auc,
+    metric_name="validation_auc",
+    continues=True,
+)

@@ -5,8 +5,9 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.parameters import check_threshold
 from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, check_partial_auc
-from kernbench.estimators.windows.partial_auc_task import PartialAUCTask, criticality_of
+from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, criticality_of
 from kernbench.pairs.window import checked_fpr_range
 
 
@@ -227,7 +228,7 @@ class PartialAUCClassifier(RankingClassifier):
             If f = 0 is the best solution: if every f ranks most pairs of the window wrongly, a convex loss is minimal
             where all scores are equal.
         """
-        fit_task(PartialAUCTask(self, X, y, sample_weight), [self])
+        fit_task(SpaceTask(PARTIAL_AUC, self, X, y, sample_weight), [self])
         return self
 
     def path(self, X, y, alphas=None, *, fpr_ranges=None, sample_weight=None):
@@ -252,7 +253,7 @@ class PartialAUCClassifier(RankingClassifier):
             raise ValueError("give either alphas or fpr_ranges")
         if fpr_ranges is None:
             models, in_turn = models_along(self, "alpha", alphas, ascending=False)
-            fit_task(PartialAUCTask(in_turn[0], X, y, sample_weight), in_turn)
+            fit_task(SpaceTask(PARTIAL_AUC, in_turn[0], X, y, sample_weight), in_turn)
             return models
         if self.ranks is not None:
             raise ValueError("a path over fpr_ranges needs ranks=None")
@@ -260,7 +261,7 @@ class PartialAUCClassifier(RankingClassifier):
         if not ranges:
             raise ValueError("fpr_ranges must hold at least one range")
         models = [type(self)(**{**self.get_params(deep=False), "fpr_range": ends}) for ends in ranges]
-        fit_task(PartialAUCTask(models[0], X, y, sample_weight, strength="fpr_range"), models)
+        fit_task(SpaceTask(PARTIAL_AUC, models[0], X, y, sample_weight, strength="fpr_range"), models)
         return models
 
     def criticality(self, X, y, sample_weight=None, *, mu=1.0):

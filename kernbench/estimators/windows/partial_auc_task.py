@@ -1,14 +1,12 @@
-"""The problem of a `PartialAUCClassifier`: a loss of pairs over a range of false positive rates."""
+"""The task of a `PartialAUCClassifier`: a loss of pairs over a range of false positive rates."""
 
 import numpy as np
 
 from kernbench.estimators.fit.outcome import warn
-from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.roc.scores import space_of, weights_of
-from kernbench.estimators.roc.task import RankingTask
+from kernbench.estimators.roc.space_task import Formulation
 from kernbench.estimators.windows.parameters import check_partial_auc, loss_of
-from kernbench.estimators.windows.validation import ValidatedRuns, validation_rows
 from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
@@ -26,108 +24,93 @@ LEAST_ALPHA = 1e-6  # of that problem, which must have a solution
 NOTHING = 1e-3  # relative decrease from f = 0 that counts as none
 
 
-class PartialAUCTask(RankingTask):
-    """The task of one `PartialAUCClassifier`, or of a path over alpha or over ranges.
+def _check(model):
+    entry = check_partial_auc(model)
+    return entry, loss_of(model, entry, "log_loss")
 
-    Parameters
-    ----------
-    model : PartialAUCClassifier
-    X, y, sample_weight
-        As given to ``fit``.
-    strength : {"alpha", "fpr_range"}, default="alpha"
-        What changes along the path.
-    """
 
-    of_the_solver = ("loss", "solver", "fpr_range", "ranks", "start")
+def _make_solver(task, design, strength, initial):
+    model = task.model
+    alpha = model.alpha if task.strength == "fpr_range" else strength
+    return task.solver(design, initial, alpha=alpha, loss=model.loss_, **_ends(task))
 
-    def __init__(self, model, X, y, sample_weight, strength="alpha"):
-        entry = check_partial_auc(model)
-        self.strength = strength
-        super().__init__(model, entry, X, y, sample_weight, loss=loss_of(model, entry, "log_loss"))
 
-    def split(self, rows):
-        rows, validation = validation_rows(self.model, rows, self.last.draws.solver)
-        self.validation = ValidatedRuns(self, validation, None, "validation_partial_auc")
-        self.callbacks = self.validation.callbacks
-        return super().split(rows)
+def _start(task, design):
+    """Return the solution of a convex problem on the same design: at f = 0 all windows are alike, and no step leads
+    away from there (see `PartialAUCClassifier`)."""
+    model, rows = task.model, task.rows
+    if model.start == "solver":
+        return None
+    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
+    settings = {"alpha": max(model.alpha, LEAST_ALPHA), "tol": START_TOL}
+    if model.start == "logistic" and not task.space.is_exact:
+        # Both classes weigh the same, since there is no intercept.
+        shares = [weights / weights[rows.y == side].sum() for side in (-1, 1)]
+        settings["weights"] = len(rows.y) / 2 * np.where(rows.positive, shares[1], shares[0])
+        settings["loss"] = "log_loss"
+        entry = registry.get("bundle", "linear-svm")
+    else:
+        entry = registry.get("bundle", "roc-svm")
+        settings["weights"] = rows.weights
+        settings["loss"] = model.loss_ if model.loss_ in entry.losses else entry.losses[0]
+    solver = entry.load(model._twin)(design, rows.y, random_state=task.last.draws.solver, **settings)
+    solver.advance(START_CUTS)
+    return Solution(solver.solution().coef)
 
-    def start(self, design):
-        solution = super().start(design)
-        if solution is None and self.model.start != "solver":
-            solution = Solution(self._convex_start(design))
-        return solution
 
-    def next_start(self, solution, strength, following):
-        return Solution(solution.coef)  # its state belongs to the problem before
+def _examined(task, design, solver, strength):
+    if task.entry.name != "svmpauc-tight":
+        return None  # the others minimise what is not convex
+    return task.examined_by(StructuralRisk(solver.ranked, solver.alpha), design)
 
-    def _convex_start(self, design):
-        """The coefficients of a convex problem on the same design: at f = 0 all windows are alike, and no step leads
-        away from there (see `PartialAUCClassifier`)."""
-        model, rows = self.model, self.rows
-        weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-        settings = {"alpha": max(model.alpha, LEAST_ALPHA), "tol": START_TOL}
-        if model.start == "logistic" and not self.space.is_exact:
-            # Both classes weigh the same, since there is no intercept.
-            shares = [weights / weights[rows.y == side].sum() for side in (-1, 1)]
-            settings["weights"] = len(rows.y) / 2 * np.where(rows.positive, shares[1], shares[0])
-            settings["loss"] = "log_loss"
-            entry = registry.get("bundle", "linear-svm")
-        else:
-            entry = registry.get("bundle", "roc-svm")
-            settings["weights"] = rows.weights
-            settings["loss"] = model.loss_ if model.loss_ in entry.losses else entry.losses[0]
-        solver = entry.load(model._twin)(design, rows.y, random_state=self.last.draws.solver, **settings)
-        solver.advance(START_CUTS)
-        return solver.solution().coef
 
-    def make_solver(self, design, strength, initial):
-        model, rows = self.model, self.rows
-        now = {"alpha": model.alpha, "fpr_range": model.fpr_range, self.strength: strength}
-        self.rates = self._rates(now["fpr_range"])
-        self.validation.begin(lambda y, scores, rates=self.rates: partial_auc(y, scores, rates))
-        settings = {
-            "alpha": now["alpha"],
-            "weights": rows.weights,
-            "loss": model.loss_,
-            "random_state": self.last.draws.solver,
-            "initial": initial,
-            **self._ends(now["fpr_range"]),
-        }
-        return make_solver(model, self.entry, design, rows.y, settings)
+def _ends(task):
+    """Return the keyword of a solver that says the range."""
+    model = task.model
+    if model.ranks is not None:
+        return {"ranks": tuple(model.ranks)}
+    fpr_range = task.current if task.strength == "fpr_range" else model.fpr_range
+    return {"fpr_range": tuple(map(float, fpr_range))}
 
-    def examined(self, design, solver, strength):
-        if self.entry.name != "svmpauc-tight":
-            return None  # the others minimise what is not convex
-        ranked = solver.ranked
-        return self.examined_by(StructuralRisk(ranked, solver.alpha), design)
 
-    def _ends(self, fpr_range):
-        """The keyword of a solver that says the range."""
-        ranks = self.model.ranks
-        return {"fpr_range": tuple(map(float, fpr_range))} if ranks is None else {"ranks": tuple(ranks)}
+def _rates(task):
+    """Return the range in false positive rates, whichever way it was given."""
+    rows = task.rows
+    low, high = window_of(rows.y, weights=rows.weights, **_ends(task))
+    total = np.sum(~rows.positive) if rows.weights is None else rows.weights[~rows.positive].sum()
+    return float(low / total), float(min(1.0, high / total))
 
-    def _rates(self, fpr_range):
-        """The range in false positive rates, whichever way it was given."""
-        rows = self.rows
-        low, high = window_of(rows.y, weights=rows.weights, **self._ends(fpr_range))
-        total = np.sum(~rows.positive) if rows.weights is None else rows.weights[~rows.positive].sum()
-        return float(low / total), float(min(1.0, high / total))
 
-    def describe(self, model, solution):
-        model.fpr_range_ = self.rates
-        super().describe(model, solution)
+def _metric(task):
+    rates = _rates(task)
+    return lambda y, scores: partial_auc(y, scores, rates)
 
-    def assemble(self, model, results):
-        self.rates = self._rates(model.fpr_range)
-        super().assemble(model, results)
-        self.validation.finish(model)
-        if results[0].converged and results[0].objective >= (1 - NOTHING) * margin_loss(model.loss_).value(0.0):
-            low, high = self.rates
-            warn(
-                f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
-                "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
-                "a kernel or features that separate the classes better"
-            )
+
+def _describe(task, model):
+    model.fpr_range_ = _rates(task)
+
+
+def _finish(task, model, result):
+    if result.converged and result.objective >= (1 - NOTHING) * margin_loss(model.loss_).value(0.0):
+        low, high = model.fpr_range_
+        warn(
+            f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
+            "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
+            "a kernel or features that separate the classes better"
+        )
+
+
+PARTIAL_AUC = Formulation(
+    check=_check,
+    make_solver=_make_solver,
+    of_the_solver=("loss", "solver", "fpr_range", "ranks", "start"),
+    metric=_metric,
+    metric_name="validation_partial_auc",
+    start=_start,
+    examined=_examined,
+    describe=_describe,
+    finish=_finish,
+)
 
 
 def criticality_of(model, X, y, sample_weight, mu):

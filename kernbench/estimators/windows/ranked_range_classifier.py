@@ -2,8 +2,8 @@
 
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.scores import TwoClassModel
-from kernbench.estimators.windows.parameters import check_ranked_range
-from kernbench.estimators.windows.ranked_range_task import RankedRangeClassifierTask
+from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.estimators.windows.ranked_range_task import RANKED_RANGE_CLASSIFIER
 
 
 class RankedRangeClassifier(TwoClassModel):
@@ -142,7 +142,7 @@ class RankedRangeClassifier(TwoClassModel):
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
-        check_ranked_range(self, RankedRangeClassifierTask.losses)
+        RANKED_RANGE_CLASSIFIER.check(self)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
@@ -167,7 +167,7 @@ class RankedRangeClassifier(TwoClassModel):
         KeyboardInterrupt
             After Ctrl-C, with the model fitted as far as it got.
         """
-        fit_task(RankedRangeClassifierTask(self, X, y, sample_weight), [self])
+        fit_task(SpaceTask(RANKED_RANGE_CLASSIFIER, self, X, y, sample_weight), [self])
         return self
 
     def path(self, X, y, alphas, sample_weight=None):
@@ -185,5 +185,5 @@ class RankedRangeClassifier(TwoClassModel):
         list of RankedRangeClassifier
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
-        fit_task(RankedRangeClassifierTask(in_turn[0], X, y, sample_weight), in_turn)
+        fit_task(SpaceTask(RANKED_RANGE_CLASSIFIER, in_turn[0], X, y, sample_weight), in_turn)
         return models

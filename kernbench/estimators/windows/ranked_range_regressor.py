@@ -3,9 +3,8 @@
 from kernbench.estimators.base import KernelRegressor
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.scores import SpaceModel
-from kernbench.estimators.windows.parameters import check_ranked_range
-from kernbench.estimators.windows.ranked_range_task import RankedRangeRegressorTask
-from kernbench.validation.numbers import check_positive
+from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.estimators.windows.ranked_range_task import RANKED_RANGE_REGRESSOR
 
 
 class RankedRangeRegressor(SpaceModel, KernelRegressor):
@@ -134,8 +133,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
 
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
-        check_ranked_range(self, RankedRangeRegressorTask.losses)
-        check_positive("unit", self.unit)
+        RANKED_RANGE_REGRESSOR.check(self)
 
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
@@ -160,8 +158,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         KeyboardInterrupt
             After Ctrl-C, with the model fitted as far as it got.
         """
-        check_positive("unit", self.unit)
-        fit_task(RankedRangeRegressorTask(self, X, y, sample_weight), [self])
+        fit_task(SpaceTask(RANKED_RANGE_REGRESSOR, self, X, y, sample_weight), [self])
         return self
 
     def path(self, X, y, alphas, sample_weight=None):
@@ -179,7 +176,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         list of RankedRangeRegressor
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
-        fit_task(RankedRangeRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
+        fit_task(SpaceTask(RANKED_RANGE_REGRESSOR, in_turn[0], X, y, sample_weight), in_turn)
         return models
 
     def predict(self, X):

@@ -45,29 +45,25 @@ class Validation:
 
 
 class ValidatedRuns:
-    """The validation of the runs along a path, one after the other.
+    """The validation of the runs along a path, one after the other; the callback of the current one.
 
     Parameters
     ----------
-    task : SpaceTask
-    rows : (X, y), or None without validation
-    metric, name
+    task, X, y, name
         As for `Validation`.
     """
 
-    def __init__(self, task, rows, metric, name):
-        self.task, self.rows, self.metric, self.name = task, rows, metric, name
+    def __init__(self, task, X, y, name):
+        self.task, self.X, self.y, self.name = task, X, y, name
         self.runs = []
 
-    @property
-    def callbacks(self):
-        """The callbacks of the current run: one, or an empty list."""
-        return [] if self.rows is None else [lambda model: self.runs[-1](model)]
+    def __call__(self, model):
+        """Score a snapshot of the current run; return the column of the trace."""
+        return self.runs[-1](model)
 
-    def begin(self, metric=None):
-        """Begin a run, perhaps with another metric."""
-        if self.rows is not None:
-            self.runs.append(Validation(self.task, *self.rows, metric or self.metric, self.name))
+    def begin(self, metric):
+        """Begin a run."""
+        self.runs.append(Validation(self.task, self.X, self.y, metric, self.name))
 
     def finish(self, model):
         """Set what validation found on the next model of the path; make it the best iterate if ``keep="best"``."""
@@ -80,7 +76,7 @@ class ValidatedRuns:
 
 
 def validation_rows(model, rows, seed):
-    """Return the rows to fit to, and those that ``validation=`` means: (X, y), or None.
+    """Return the rows to fit to, and those that ``validation=`` means: (X, y).
 
     Parameters
     ----------
@@ -90,10 +86,7 @@ def validation_rows(model, rows, seed):
         Checked.
     seed : int
     """
-    asked = model.validation
-    if asked is None:
-        return rows, None
-    classes = getattr(model, "classes_", None)
+    asked, classes = model.validation, getattr(model, "classes_", None)
     if is_number(asked):
         if is_precomputed(model.kernel):
             raise ValueError("validation must be a pair (K(rows, train), y) for kernel='precomputed', or None")
