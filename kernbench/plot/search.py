@@ -1,0 +1,190 @@
+"""Scores of a search over its grid, with bands and the cell chosen."""
+
+import numpy as np
+
+from kernbench.plot._drawing import axes_for, last_step
+
+KINDS = ("lines", "surface")
+
+
+class SearchDisplay:
+    """Cross-validated scores over one or two parameters.
+
+    Make one with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_x,)
+        Values of the parameter along the axis, ascending numbers.
+    lines : sequence of length n_lines
+        Values of the other parameter, or one None.
+    means, errors : array-like of shape (n_lines, n_x)
+        Mean scores and their standard errors; NaN where a cell was not finished.
+    best : (float, object), optional
+        x and value of the other parameter of the cell chosen.
+    x_name, line_name, score_name : str
+        Labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        Empty for a surface.
+    surface_ : matplotlib QuadMesh
+        Of a surface only.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from kernbench import KernelSVCCV
+    >>> from kernbench.plot import SearchDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> search = KernelSVCCV(Cs=[0.1, 1, 10], gammas=[0.1, 1.0]).fit(*load_iris(return_X_y=True))
+    >>> display = SearchDisplay.from_estimator(search)
+    >>> display.x_name, display.means.shape
+    ('C', (2, 3))
+    """
+
+    def __init__(self, x, lines, means, errors, *, best=None, x_name="C", line_name="", score_name="score"):
+        self.x, self.lines = np.asarray(x, dtype=np.float64), list(lines)
+        self.means, self.errors = np.asarray(means, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+        self.best, self.x_name, self.line_name, self.score_name = best, x_name, line_name, score_name
+
+    @classmethod
+    def from_estimator(cls, estimator, *, score=None, kind="lines", ax=None, **line_kw):
+        """Draw the ``cv_results_`` of a fitted search.
+
+        Parameters
+        ----------
+        estimator : KernelSVCCV, GridSearchCV, …
+            Fitted, with ``cv_results_`` over one or two parameters, one of them of numbers.
+        score : str, optional
+            Which of several scores; by default the one that decided.
+        kind : {"lines", "surface"}, default="lines"
+            A line for each value of the second parameter with a band of one standard error of the mean over the folds
+            on either side, or colours over the two.
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        **line_kw : dict
+            Passed to ``Axes.plot``, or to ``Axes.pcolormesh``.
+
+        Returns
+        -------
+        SearchDisplay
+
+        Raises
+        ------
+        ValueError
+            For an estimator without ``cv_results_``, a score that it does not have, or parameters that are not drawn.
+        """
+        estimator = last_step(estimator)
+        table = getattr(estimator, "cv_results_", None)
+        if table is None:
+            raise ValueError(
+                f"{type(estimator).__name__} has no cv_results_: fit it, or take a search, such as KernelSVCCV"
+            )
+        name = _score_of(estimator, table, score)
+        params = table["params"]
+        x_name, line_name = _axes_of(params)
+        x = np.array(sorted({own[x_name] for own in params}), dtype=np.float64)
+        lines = list(dict.fromkeys(own.get(line_name) for own in params))
+        numbers = all(isinstance(value, int | float) for value in lines)
+        lines = sorted(lines) if numbers else lines
+        means, errors = np.full((2, len(lines), len(x)), np.nan)
+        for k, own in enumerate(params):
+            place = lines.index(own.get(line_name)), np.searchsorted(x, own[x_name])
+            means[place] = table[f"mean_test_{name}"][k]
+            errors[place] = table[f"std_test_{name}"][k] / np.sqrt(max(1, _n_splits(table, name) - 1))
+        found = getattr(estimator, "best_params_", None)
+        best = None if found is None else (float(found[x_name]), found.get(line_name))
+        labels = {"x_name": x_name, "line_name": line_name or "", "score_name": name.replace("_", " ")}
+        return cls(x, lines, means, errors, best=best, **labels).plot(ax, kind=kind, **line_kw)
+
+    def plot(self, ax=None, *, kind="lines", **line_kw):
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw on; by default those of a new figure.
+        kind : {"lines", "surface"}, default="lines"
+        **line_kw : dict
+            Passed to ``Axes.plot``, or to ``Axes.pcolormesh``.
+
+        Returns
+        -------
+        SearchDisplay
+            This one, with `ax_`, `figure_` and `lines_`.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
+        if kind == "surface" and min(self.means.shape) < 2:
+            raise ValueError("a surface needs two values of each of two parameters: choose kind='lines'")
+        self.ax_ = axes_for(ax)
+        self.figure_, self.lines_ = self.ax_.figure, []
+        (self._draw_lines if kind == "lines" else self._draw_surface)(line_kw)
+        self.ax_.set(xlabel=self.x_name)
+        if np.all(self.x > 0):
+            self.ax_.set_xscale("log")
+        return self
+
+    def _draw_lines(self, line_kw):
+        for value, mean, error in zip(self.lines, self.means, self.errors, strict=True):
+            label = f"{self.line_name} = {_text(value)}" if self.line_name else "_nolegend_"
+            line = self.ax_.plot(self.x, mean, **{"label": label, "marker": ".", **line_kw})[0]
+            self.lines_.append(line)
+            self.ax_.fill_between(self.x, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
+            if self.best is not None and self.best[1] == value:
+                at = np.flatnonzero(self.x == self.best[0])
+                self.ax_.plot(self.x[at], mean[at], "*", color=line.get_color(), markersize=14, label="_nolegend_")
+        self.ax_.set(ylabel=f"mean {self.score_name} of held-out rows")
+        if self.line_name:
+            self.ax_.legend()
+
+    def _draw_surface(self, line_kw):
+        rows = np.arange(len(self.lines))
+        self.surface_ = self.ax_.pcolormesh(self.x, rows, self.means, **{"shading": "nearest", **line_kw})
+        self.figure_.colorbar(self.surface_, ax=self.ax_, label=f"mean {self.score_name} of held-out rows")
+        self.ax_.set(ylabel=self.line_name)
+        self.ax_.set_yticks(rows, [_text(value) for value in self.lines])
+        if self.best is not None:
+            self.ax_.plot(self.best[0], self.lines.index(self.best[1]), "k*", markersize=14)
+
+
+def _score_of(estimator, table, score):
+    """Return the name of a score: the one asked for, else the one that decided, or the only one."""
+    names = [column[len("mean_test_") :] for column in table if column.startswith("mean_test_")]
+    if score is None:
+        refit = getattr(estimator, "refit", None)
+        score = refit if isinstance(refit, str) and refit in names else names[0]
+        if len(names) > 1 and score != refit:
+            raise ValueError(f"several scores, none of which decided: choose score= from {names}")
+    if score not in names:
+        raise ValueError(f"score must be one of {names}, got {score!r}")
+    return score
+
+
+def _axes_of(params):
+    """Return the names of the parameters of the axis and of the lines; the latter may be None."""
+    names = list(params[0])
+    if any(list(own) != names for own in params):
+        raise ValueError("the cells have different parameters: draw a search over one grid")
+    counts = {name: len({str(own[name]) for own in params}) for name in names}
+    varied = [name for name in names if counts[name] > 1] or names[:1]
+    if len(varied) > 2:
+        raise ValueError(f"a search over {', '.join(varied)} has more than two parameters to draw")
+    numeric = [name for name in varied if all(isinstance(own[name], int | float | np.number) for own in params)]
+    if not numeric:
+        raise ValueError(f"none of {', '.join(varied)} is a parameter of numbers, for the axis")
+    axis = max(numeric, key=counts.get)  # the first of those with most values
+    return axis, next((name for name in varied if name != axis), None)
+
+
+def _n_splits(table, name):
+    return sum(column.startswith("split") and column.endswith(f"_test_{name}") for column in table)
+
+
+def _text(value):
+    return f"{value:.3g}" if isinstance(value, int | float | np.number) else str(value)

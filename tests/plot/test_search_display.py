@@ -1,0 +1,81 @@
+"""SearchDisplay draws the columns of cv_results_, with the cell chosen."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+from kernbench import KernelSVC, KernelSVCCV  # noqa: E402
+from kernbench.plot import SearchDisplay  # noqa: E402
+
+X, Y = load_iris(return_X_y=True)
+CS, GAMMAS = [10.0, 0.1, 1.0], [0.1, "scale"]
+
+
+@pytest.fixture(autouse=True)
+def no_screen():
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+
+
+def test_lines_are_means_and_bands_standard_errors():
+    search = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, Y)
+    display = SearchDisplay.from_estimator(search, linestyle=":")
+    mean = search.cv_results_["mean_test_score"].reshape(3, 2)[[1, 2, 0]]
+    for k, line in enumerate(display.lines_):
+        np.testing.assert_array_equal(line.get_xdata(), [0.1, 1.0, 10.0])
+        np.testing.assert_array_equal(line.get_ydata(), mean[:, k])
+        assert line.get_linestyle() == ":"
+    assert [line.get_label() for line in display.lines_] == ["gamma = 0.1", "gamma = scale"]
+    folds = [search.cv_results_[f"split{k}_test_score"] for k in range(3)]
+    error = (np.std(folds, axis=0, ddof=1) / np.sqrt(3)).reshape(3, 2)[[1, 2, 0]]
+    np.testing.assert_allclose(display.errors, error.T)
+    assert display.best == (search.best_params_["C"], search.best_params_["gamma"])
+    star = [line for line in display.ax_.lines if line.get_marker() == "*"]
+    assert [line.get_ydata() for line in star] == [[search.best_score_]]
+
+
+def test_a_surface_of_a_grid_search_in_a_pipeline_on_given_axes():
+    search = GridSearchCV(KernelSVC(), {"C": CS, "gamma": [1.0, 0.1]}, cv=3)
+    model, ax = make_pipeline(StandardScaler(), search).fit(X, Y), pyplot.subplots()[1]
+    display = SearchDisplay.from_estimator(model, kind="surface", ax=ax)
+    assert display.ax_ is ax and display.lines == [0.1, 1.0]
+    table = model[-1].cv_results_["mean_test_score"].reshape(3, 2)[[1, 2, 0]][:, [1, 0]].T
+    np.testing.assert_array_equal(np.ravel(display.surface_.get_array()), np.ravel(table))
+
+
+def test_one_parameter_and_several_scores():
+    search = KernelSVCCV(CS, cv=3, scoring=["accuracy", "f1_macro"], refit="f1_macro").fit(X, Y)
+    assert SearchDisplay.from_estimator(search).score_name == "f1 macro"
+    display = SearchDisplay.from_estimator(search, score="accuracy")
+    assert display.means.shape == (1, 3) and display.ax_.get_legend() is None
+    with pytest.raises(ValueError, match="score must be one of"):
+        SearchDisplay.from_estimator(search, score="auc")
+    with pytest.raises(ValueError, match="choose kind='lines'"):
+        display.plot(kind="surface")
+    with pytest.raises(ValueError, match="kind must be one of"):
+        display.plot(kind="bars")
+
+
+@pytest.mark.parametrize(
+    "grid, message",
+    [
+        ({"C": [1.0, 2.0], "gamma": [0.1, 1.0], "tol": [1e-3, 1e-4]}, "more than two parameters"),
+        ({"gamma": ["scale", "auto"]}, "parameter of numbers"),
+        ([{"C": [1.0]}, {"gamma": [0.1]}], "different parameters"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(grid, message):
+    search = GridSearchCV(KernelSVC(), grid, cv=2).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        SearchDisplay.from_estimator(search)
+
+
+def test_an_estimator_without_a_table_is_rejected():
+    with pytest.raises(ValueError, match="has no cv_results_"):
+        SearchDisplay.from_estimator(KernelSVC().fit(X, Y))
