@@ -231,6 +231,35 @@ for entry in registry.SOLVERS:
     assert {"sdca", "newton", "pegasos"} <= set(run_with_the_loss(tree_with_a_loss, code).split())
 
 
+def test_smo_takes_the_loss_from_the_table(tree_with_a_loss):
+    """Its dual has a kink, a ridge and bounds at once, as that of no other loss: both cores reach the same solution."""
+    code = """
+import numpy as np
+from kernbench.kernels import Gaussian
+from kernbench.losses.regression import regression_loss
+from kernbench.solvers import driver, registry
+
+entry = registry.get("smo", "kernel-regression")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(90, 3))
+y = X @ [2.0, -1.0, 0.5] + rng.standard_t(2, size=90)
+loss = regression_loss("smooth_epsilon_insensitive", epsilon=0.3)
+assert loss.name in entry.losses
+for fit_intercept in (False, True):
+    for options in ({}, {"classic_rows": 0, "working_set_size": 24}):
+        results = []
+        for core in ("compiled", "reference"):
+            rows = entry.kind.make_data(X, Gaussian(1.5), twin=core, dtype=np.float64)
+            solver = entry.load(core)(rows, y, alpha=0.01, loss=loss, fit_intercept=fit_intercept, tol=1e-8, **options)
+            results.append(driver.run(solver, tol=1e-8, max_iter=100_000))
+            assert results[-1].converged and results[-1].gap <= 1e-8 * results[-1].objective
+        ours, theirs = (result.solution.coef for result in results)
+        np.testing.assert_allclose(ours, theirs, atol=1e-6 * np.abs(theirs).max())
+        assert 0 < np.count_nonzero(ours) < 90 and (np.abs(ours) >= 1 / 0.9 * (1 - 1e-9)).any()
+"""
+    run_with_the_loss(tree_with_a_loss, code)
+
+
 LOSSES_IN_C = """
 from kernbench.losses._loss cimport loss_dual_coordinate, loss_dual_value, loss_slope, loss_value
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lockstep import Tally, Tolerance, case_name, cases, follow, watch_ties
+from lockstep import Tally, Tolerance, case_name, cases, follow, parted_by_a_tie, watch_ties
 
 from kernbench.solvers import registry
 
@@ -46,10 +46,6 @@ by_name = pytest.mark.parametrize(
 SHARE = {"smo": 0.4, "scs": 0.9, "wolfe": 0.9}
 
 
-def ties_of_smo(compiled, reference):
-    return "a tie of pairs" if reference.closest_call < 1e-9 else None
-
-
 def is_solved(solver):
     """Whether the problem is solved up to rounding: then a conjugate direction is zero in one twin and tiny in the
     other."""
@@ -74,7 +70,7 @@ def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, 
     rounding = end_of_conjugate_directions if entry.name in CONJUGATE else None
     if entry.name == "smo":
         watch_ties(reference)
-        rounding = ties_of_smo
+        rounding = parted_by_a_tie
     tolerance = Tolerance(coef=1e-9, smallest=1e-6 * C, objective=1e-9, gap=1e-6, gap_floor=1e-9, keys=False)
     follow(compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label)
 

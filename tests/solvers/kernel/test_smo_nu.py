@@ -1,8 +1,10 @@
 """SMO for problems with a share nu: LIBSVM, a quadratic programme, the reference step by step, starts, precisions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-from lockstep import Tally, TieWatchingSet, Tolerance, follow, see, watch_ties
+from lockstep import Tally, TieWatchingSet, Tolerance, follow, parted_by_a_tie, see, watch_ties
 from scipy.optimize import minimize
 from sklearn.svm import NuSVC, NuSVR
 
@@ -142,7 +144,7 @@ def test_both_cores_take_the_same_steps(loss, options):
         watch_ties(solvers[1], WatchingFamilies)
         tolerance = Tolerance(coef=1e-8, objective=1e-8, gap=1e-5, gap_floor=1e-8, keys=False)
         follow(*solvers, tally, tolerance, rounds=12, length=1, label=f"{loss.name}, {seed}",
-               rounding=lambda _, reference: "a tie" if reference.closest_call < 1e-13 else None)  # fmt: skip
+               rounding=partial(parted_by_a_tie, least=1e-13))  # fmt: skip
     tally.require(0.2)
 
 
