@@ -29,6 +29,10 @@ def checked_grid(search):
             f"search='race' compares whether rows are classified correctly, not scoring={search.scoring!r}: choose "
             "search='exact', or scoring=None"
         )
+    if search.certify is not None:
+        check_number("certify", search.certify, above=0)
+        if search.scoring not in (None, "accuracy"):
+            raise ValueError(f"certify bounds the accuracy, not scoring={search.scoring!r}: choose certify=None")
     if search.search == "race" and callable(search.refit):
         raise ValueError("search='race' drops cells by its own test: with a function refit choose search='exact'")
     if not (isinstance(search.refit, bool | np.bool_ | str) or callable(search.refit)):

@@ -11,6 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench.estimators.search.calibration import fitted_calibration, out_of_fold_probabilities
+from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 from kernbench.estimators.svm.kernel_task import KernelTask
@@ -62,6 +63,8 @@ class GridOfCells:
                 self.status = ended.args[0]
             except KeyboardInterrupt:
                 self.status = "interrupted"
+        if self.search.certify is not None and any("scores" in cell for cell in self.cells):
+            certify_finalists(self, self.search.certify, deadline)
 
     def _run_kernels(self, Cs, gammas, deadline, bar):
         order = np.argsort(Cs, kind="stable")
@@ -70,7 +73,7 @@ class GridOfCells:
             self._run_in_parallel(ascending, gammas, order, deadline, bar)
             return
         for g, gamma in enumerate(gammas):
-            task = self._task_of(gamma, first=g == 0)
+            task = self.task_of(gamma, first=g == 0)
             kernel = OneKernel(task, self.sample_weight, self.folds, deadline)
             with self._counting(kernel):
                 for c, cell in zip(order, kernel.cells(ascending), strict=True):
@@ -109,7 +112,7 @@ class GridOfCells:
             bar.describe(f"best {mean:.4g} at C={self.best[0]:g}, gamma={self.best[1]}")
         bar.tick(done)
 
-    def _task_of(self, gamma, first=False):
+    def task_of(self, gamma, first=False):
         """Return the task of a gamma; that of the first was made to check the data."""
         if first:
             return self.task

@@ -30,6 +30,7 @@ OWN = (
     "refit",
     "search",
     "risk",
+    "certify",
     "calibration",
     "n_jobs",
 )  # parameters that KernelSVC does not have
@@ -81,6 +82,11 @@ class KernelSVCCV(ExpansionClassifier):
     risk : float, default=0.05
         Of a race: largest probability that the cell with the smallest expected error is dropped, if held-out rows are
         independent; > 0 and < 1.
+    certify : float, default=None
+        Width, > 0, of intervals of the mean accuracy that hold for the exact minimisers of all folds, not only up to
+        `tol`: ``certified_lower`` and ``certified_upper`` in ``cv_results_``, for each cell within one standard error
+        of the best. These are solved again in float64, to smaller tolerances until the interval is so narrow (or until
+        1e-10). Only for accuracy.
     calibration : {"sigmoid", "isotonic"}, default=None
         Fit a calibration as ``CalibratedClassifierCV`` does, to the out-of-fold decision values, so that there is
         ``predict_proba``. Scores of probabilities are computed from calibrations fitted to the other folds.
@@ -160,6 +166,7 @@ class KernelSVCCV(ExpansionClassifier):
         refit=True,
         search="exact",
         risk=0.05,
+        certify=None,
         calibration=None,
         n_jobs=None,
         fit_intercept=True,
@@ -185,6 +192,7 @@ class KernelSVCCV(ExpansionClassifier):
         self.refit = refit
         self.search = search
         self.risk = risk
+        self.certify = certify
         self.calibration = calibration
         self.n_jobs = n_jobs
         self.fit_intercept = fit_intercept
@@ -240,7 +248,7 @@ class KernelSVCCV(ExpansionClassifier):
         search = kind(self, task, sample_weight, folds, scoring, (X, y))
         search.run(Cs, gammas)
         search.check_finished()
-        table = results_of(search.cells, len(folds), scoring.names, self.search == "race")
+        table = results_of(search.cells, len(folds), scoring.names, self.search == "race", self.certify is not None)
         if callable(self.refit):
             search.choose(index_chosen(self.refit, table))
         begin = perf_counter()

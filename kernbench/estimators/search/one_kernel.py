@@ -125,6 +125,17 @@ class OneKernel:
         """Return the solutions for all rows, one for each pair of classes."""
         return [self._fit_all(k, pair, C, Cell(np.empty(0))) for k, pair in enumerate(self.pairs)]
 
+    def continued(self, C, cell):
+        """Return the cell of all folds for C from another of the same C, for a smaller ``tol`` of the model."""
+        result = Cell(np.full_like(cell.values, np.nan), cell.solutions, seconds=np.zeros(len(self.folds)))
+        for k, pair in enumerate(self.pairs):
+            self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], 1.0, result)
+        return result
+
+    def weights_of_pair(self, pair, j):
+        """Return the weights of the problem of a pair of classes in fold j."""
+        return self.fold_weights[j] * np.isin(self.task.codes, (pair.negative, pair.positive))
+
     def _weights_of(self, fold, sample_weight):
         """Return the weights of a fold's problem, with the class weights of its training part."""
         is_train = np.zeros(len(self.task.codes))
@@ -136,7 +147,7 @@ class OneKernel:
 
     def _fit_all(self, k, pair, C, cell):
         """Return the solution for all rows of a pair of classes, from the last one for another C."""
-        weights, start = self.weights * self._is_member(pair), None
+        weights, start = self.weights * np.isin(self.task.codes, (pair.negative, pair.positive)), None
         if k in self.solved:
             then, solution = self.solved[k]
             start = scaled(solution, pair.y, C / then, box_of(pair.y, weights, C))
@@ -151,7 +162,7 @@ class OneKernel:
         `earlier` holds their solutions for the C before, and `growth` the ratio of the two Cs; None for the first C,
         for which the fit to all rows is the start.
         """
-        weights = [self.fold_weights[j] * self._is_member(pair) for j in which]
+        weights = [self.weights_of_pair(pair, j) for j in which]
         boxes = [box_of(pair.y, own, C) for own in weights]
         starts = [one and scaled(one, pair.y, growth, box) for one, box in zip(earlier, boxes, strict=True)]
         if k < len(cell.solutions):
@@ -175,9 +186,6 @@ class OneKernel:
         for j, other in zip(far, others, strict=True):
             starts[j] = nearer(other, starts[j], y)
         return starts
-
-    def _is_member(self, pair):
-        return np.isin(self.task.codes, (pair.negative, pair.positive))
 
     def _advance(self, starts, pair, C, weights):
         """Return starts improved in rounds for all of them at once, if the problem is larger than one working set."""

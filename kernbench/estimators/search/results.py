@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 
-def results_of(cells, n_folds, names=("score",), is_race=False):
+def results_of(cells, n_folds, names=("score",), is_race=False, is_certified=False):
     """Return the columns of the table.
 
     Parameters
@@ -18,6 +18,8 @@ def results_of(cells, n_folds, names=("score",), is_race=False):
         Names of the scores.
     is_race : bool, default=False
         Whether to add the columns of dropped cells.
+    is_certified : bool, default=False
+        Whether to add those of certified intervals, ``certified_lower`` and ``certified_upper``.
     """
     nothing, table = np.full(n_folds, np.nan), {}
     for name in ("fit", "score"):
@@ -35,8 +37,10 @@ def results_of(cells, n_folds, names=("score",), is_race=False):
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
         worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
         table[f"rank_test_{name}"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
-    for name, other in (("after", None), ("p_value", np.nan), ("against", -1)) if is_race else ():
-        table[f"dropped_{name}"] = np.array([cell.get(f"dropped_{name}", other) for cell in cells])
+    columns = {"dropped_after": None, "dropped_p_value": np.nan, "dropped_against": -1} if is_race else {}
+    columns |= {"certified_lower": np.nan, "certified_upper": np.nan} if is_certified else {}
+    for name, other in columns.items():
+        table[name] = np.array([cell.get(name, other) for cell in cells])
     return table
 
 

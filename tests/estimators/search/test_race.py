@@ -38,7 +38,7 @@ DATA = {
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr(race, "LEAST_ROWS", 100)
+    monkeypatch.setattr(race, "LEAST_ROWS", 50)
 
 
 @pytest.mark.usefixtures("small_samples")
@@ -71,7 +71,7 @@ def test_a_bad_gamma_is_dropped_on_few_rows_and_a_bad_C_after_few_folds():
     exact = KernelSVCCV(**settings).fit(scale(X), y)
     found = KernelSVCCV(**settings, search="race", random_state=0).fit(scale(X), y)
     after = dict(zip(map(str, found.cv_results_["params"]), found.cv_results_["dropped_after"], strict=True))
-    assert all(after[str({"C": C, "gamma": 30.0})] == "142 rows" for C in settings["Cs"])
+    assert all(after[str({"C": C, "gamma": 30.0})] == "71 rows" for C in settings["Cs"])
     assert after[str({"C": 1e-4, "gamma": 0.01})] in ("fold 0", "fold 1", "fold 3")
     assert found.n_kernel_evaluations_ < exact.n_kernel_evaluations_
     assert found.best_score_ == pytest.approx(exact.best_score_, abs=1e-9)

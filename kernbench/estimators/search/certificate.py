@@ -1,0 +1,168 @@
+"""Bands of decision values that hold for the exact minimisers, and intervals of the accuracy of cross-validation.
+
+The problem of a fold is to minimise, over f and b,
+
+    P(f, b) = 1/2 ||f||^2 + sum_i c_i max(0, 1 - y_i (f(x_i) + b)),      c_i = C w_i, and 0 on held-out rows,
+
+with the dual objective D(beta) = sum_i y_i beta_i - 1/2 ||f_beta||^2, f_beta = sum_i beta_i k(x_i, .). As P less
+1/2 ||f||^2 and -D less 1/2 ||f_beta||^2 are convex, at f = f_beta
+
+    1/2 ||f - f*||^2 <= P(f, b) - P*    and    1/2 ||f - f*||^2 <= D* - D(beta),
+
+and as P* = D*, the sum of both is the duality gap G: ||f - f*||^2 <= G, and |f(x) - f*(x)| <= sqrt(G k(x, x)).
+
+The intercept: b* minimises the losses at f*, whose derivative with respect to b starts at minus the sum of the c_i of
+the positive rows and grows by c_i where b passes e_i = y_i - f*(x_i). So the minimisers are the quantiles of the e_i,
+weighted by the c_i, at the mass of the positive rows. A quantile grows with each e_i, and e_i is known up to
+r_i = sqrt(G k(x_i, x_i)): all b* are between the least such quantile of e_i - r_i and the largest of e_i + r_i.
+
+Where f + b exceeds both errors in magnitude, the exact minimiser of the fold predicts the same class, whichever b* it
+takes. Compare Shibagaki, Suzuki, Karasuyama, Takeuchi, NeurIPS 2015.
+"""
+
+from copy import copy
+
+import numpy as np
+
+from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
+
+ROUNDING = 1e-12  # share of the objectives by which their difference may be wrong in float64
+SAME_MASS = 1e-12  # share of the mass that counts as rounding, which widens the interval of quantiles
+STRICTER = 0.1  # factor from one tolerance to the next
+STRICTEST = 1e-10  # tolerance at which an interval is left as wide as it is
+
+
+def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True):
+    """Return bounds of f*(x_i) + b* on all rows, for the exact minimiser and all of its intercepts.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        -1 and +1.
+    costs : ndarray of shape (n,)
+        c_i, of which some are positive in both classes.
+    beta : ndarray of shape (n,)
+        Feasible: 0 <= y_i beta_i <= c_i, with the sum 0 if there is an intercept.
+    scores : ndarray of shape (n,)
+        K beta, in float64.
+    diagonal : ndarray of shape (n,)
+        k(x_i, x_i).
+    fit_intercept : bool, default=True
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (n,)
+    """
+    used = costs > 0
+    mass = costs[used & (y > 0)].sum()
+    intercept = np.mean(_quantiles((y - scores)[used], costs[used], mass)) if fit_intercept else 0.0
+    squared_norm = float(beta @ scores)
+    primal = 0.5 * squared_norm + float(costs @ np.maximum(0.0, 1.0 - y * (scores + intercept)))
+    dual = float(beta @ y) - 0.5 * squared_norm
+    rounding = ROUNDING * (primal + abs(dual) + squared_norm) + abs(intercept * beta.sum())
+    reach = np.sqrt((max(primal - dual, 0.0) + rounding) * diagonal)
+    lowest = highest = 0.0
+    if fit_intercept:
+        lowest = _quantiles((y - scores - reach)[used], costs[used], mass)[0]
+        highest = _quantiles((y - scores + reach)[used], costs[used], mass)[1]
+    return scores - reach + lowest, scores + reach + highest
+
+
+def _quantiles(values, weights, mass):
+    """Return the least and the largest quantile of weighted values: those where the weights below pass `mass`."""
+    order = np.argsort(values, kind="stable")
+    below, slack = np.cumsum(weights[order]), SAME_MASS * weights.sum()
+    least = min(int(np.searchsorted(below, mass - slack, side="left")), len(order) - 1)
+    largest = min(int(np.searchsorted(below, mass + slack, side="right")), len(order) - 1)
+    return values[order[least]], values[order[largest]]
+
+
+def certify_finalists(grid, width, deadline):
+    """Bound the mean accuracies of the exact minimisers of all cells within one standard error of the best one.
+
+    Parameters
+    ----------
+    grid : GridOfCells
+        After its run; its cells get ``certified_lower`` and ``certified_upper``, as far as there is time.
+    width, deadline : float
+        As for `certified_interval`.
+    """
+    name = grid.scoring.names[0]
+    means = np.array([cell["scores"][name].mean() if "scores" in cell else np.nan for cell in grid.cells])
+    best = np.nanmax(means)
+    least = best - np.sqrt(best * (1.0 - best) / sum(len(fold.test) for fold in grid.folds))
+    try:
+        for cell, mean in zip(grid.cells, means, strict=True):
+            if mean >= least:
+                C, task = cell["params"]["C"], grid.task_of(cell["params"]["gamma"])
+                bounds = certified_interval(task, grid.sample_weight, grid.folds, C, width, deadline)
+                cell["certified_lower"], cell["certified_upper"], n_kernel_evaluations = bounds
+                grid.n_kernel_evaluations += n_kernel_evaluations
+    except SearchEnded as ended:
+        grid.status = ended.args[0]
+
+
+def certified_interval(task, sample_weight, folds, C, width, deadline):
+    """Return bounds of the mean accuracy over folds of the exact minimisers, at most `width` apart if that is possible.
+
+    The folds are solved in float64, to a smaller and smaller tolerance.
+
+    Parameters
+    ----------
+    task : KernelTask
+    sample_weight : ndarray of shape (n,), or None
+    folds : list of Fold
+    C, width : float
+    deadline : float
+        As for `OneKernel`.
+
+    Returns
+    -------
+    lower, upper : float
+    n_kernel_evaluations : int
+    """
+    task = copy(task)
+    task.dtype, task.model = "float64", copy(task.model)
+    kernel = OneKernel(task, sample_weight, folds, deadline)
+    diagonal, cell = kernel.rows.diagonal(), None
+    while True:
+        cell = next(kernel.cells([C])) if cell is None else kernel.continued(C, cell)
+        lower, upper = _interval(kernel, C, cell, diagonal)
+        task.model.tol *= STRICTER
+        if upper - lower <= width or task.model.tol < STRICTEST:
+            return lower, upper, kernel.n_kernel_evaluations
+
+
+def _interval(kernel, C, cell, diagonal):
+    """Return bounds of the mean accuracy from the settled predictions of each fold."""
+    bounds = []
+    for j, fold in enumerate(kernel.folds):
+        votes = np.zeros((2, len(fold.test), len(kernel.model.classes_)))  # certain ones, and possible ones
+        for k, pair in enumerate(kernel.pairs):
+            solution = cell.of_folds[k][j]
+            band = decision_band(
+                pair.y,
+                C * kernel.weights_of_pair(pair, j),
+                solution.coef,
+                solution.state["products"],
+                diagonal,
+                kernel.model.fit_intercept,
+            )
+            lower, upper = (end[fold.test] for end in band)
+            votes[0, :, pair.positive] += lower > 0.0
+            votes[0, :, pair.negative] += upper < 0.0
+            votes[1, :, pair.positive] += upper >= 0.0
+            votes[1, :, pair.negative] += lower <= 0.0
+        bounds.append(_shares(votes, kernel.task.codes[fold.test]))
+    return tuple(float(end) for end in np.mean(bounds, axis=0))
+
+
+def _shares(votes, codes):
+    """Return the shares of rows whose own class certainly has most votes, and of those where it possibly has."""
+    rows = np.arange(len(codes))
+    certain, possible = votes
+    own = certain[rows, codes], possible[rows, codes]
+    others = certain.copy(), possible.copy()
+    for one in others:
+        one[rows, codes] = -1.0
+    return (own[0] > others[1].max(axis=1)).mean(), (own[1] >= others[0].max(axis=1)).mean()

@@ -1,0 +1,104 @@
+"""Bands of decision values and intervals of the accuracy hold for minimisers that were found independently."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+from kernbench import KernelSVC, KernelSVCCV
+from kernbench.estimators.search.certificate import certified_interval, decision_band
+from kernbench.estimators.search.folds import Fold
+from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.kernels.functions import Gaussian
+from kernbench.kernels.rows import KernelRows
+from kernbench.solvers import driver
+from kernbench.solvers.kernel.smo.smo import SMO
+
+
+def examples(n=150, seed=0, n_classes=2):
+    return make_classification(
+        n, 5, n_informative=4, n_redundant=0, n_classes=n_classes, flip_y=0.15, random_state=seed
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_band_holds_for_the_exact_minimiser(seed, C, fit_intercept):
+    X, codes = examples(seed=seed)
+    y, n = 2.0 * codes - 1.0, len(codes)
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, n) * (np.arange(n) % 4 > 0)
+    rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
+
+    def solve(tol):
+        settings = {"alpha": 1.0 / (C * n), "weights": weights, "fit_intercept": fit_intercept}
+        solver = SMO(rows, y, **settings, tol=tol)
+        solver.rough = True  # uncertified: the band says how good it is
+        return driver.run(solver, tol=tol).solution
+
+    exact = solve(1e-12)
+    scores = rows.matvec(exact.coef)
+    widths = []
+    for tol in (0.5, 0.1, 1e-2, 1e-4, 1e-8):
+        found = solve(tol)
+        own = rows.matvec(found.coef)
+        lower, upper = decision_band(y, C * weights, found.coef, own, rows.diagonal(), fit_intercept)
+        assert np.all(lower <= scores + exact.intercept + 1e-9) and np.all(scores + exact.intercept <= upper + 1e-9)
+        widths.append((upper - lower).max())
+    assert widths[-1] < 1e-2 * widths[0] or widths[-1] < 1e-3 or C == 0.01  # the intercept may have no single value
+
+
+def test_every_minimising_intercept_is_in_the_band():
+    """Two rows of each class, all of them bounded: an interval of intercepts has the same losses."""
+    X, y = np.array([[0.0], [0.1], [0.2], [0.3]]), np.array([-1.0, 1.0, -1.0, 1.0])
+    rows, costs = KernelRows(X, Gaussian(1.0), dtype=np.float64), np.full(4, 0.01)
+    beta = y * costs
+    scores = rows.matvec(beta)
+    lower, upper = decision_band(y, costs, beta, scores, rows.diagonal())
+    losses = [costs @ np.maximum(0.0, 1.0 - y * (scores + b)) for b in np.linspace(-2.0, 2.0, 4001)]
+    best = np.linspace(-2.0, 2.0, 4001)[np.isclose(losses, min(losses), rtol=0.0, atol=1e-12)]
+    assert best[-1] - best[0] > 1.0  # there is such an interval
+    assert np.all(lower <= scores + best[0] + 1e-3) and np.all(scores + best[-1] - 1e-3 <= upper)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_interval_holds_for_independent_solutions_and_narrows(n_classes):
+    X, y = examples(160, seed=1, n_classes=n_classes)
+    folds = [Fold(*parts) for parts in StratifiedKFold(4).split(X, y)]
+    expected = np.mean([
+        SVC(C=2.0, gamma=0.3, tol=1e-12).fit(X[fold.train], y[fold.train]).score(X[fold.test], y[fold.test])
+        for fold in folds
+    ])  # fmt: skip
+    widths = []
+    for width in (1.0, 0.05, 0.0):
+        task = KernelTask(KernelSVC(C=2.0, gamma=0.3, tol=0.1), X, y, None)
+        lower, upper, _ = certified_interval(task, None, folds, 2.0, width, np.inf)
+        assert lower <= expected + 1e-12 and expected <= upper + 1e-12
+        assert upper - lower <= max(width, 0.01)
+        widths.append(upper - lower)
+    assert widths[0] >= widths[1] >= widths[2]
+
+
+def test_finalists_of_a_search_are_certified():
+    X, y = examples(120, seed=2)
+    search = KernelSVCCV([0.001, 1.0, 2.0], [0.1, 50.0], cv=3, certify=0.05).fit(X, y)
+    table, n = search.cv_results_, len(y)
+    best, scores = search.best_score_, table["mean_test_score"]
+    lower, upper = table["certified_lower"], table["certified_upper"]
+    is_finalist = scores >= best - np.sqrt(best * (1.0 - best) / n)
+    assert 0 < is_finalist.sum() < 6 and np.array_equal(np.isnan(lower), ~is_finalist)
+    assert np.all((upper - lower)[is_finalist] <= 0.05)
+    tight = KernelSVCCV([0.001, 1.0, 2.0], [0.1, 50.0], cv=3, tol=1e-9, dtype="float64").fit(X, y)
+    exact = tight.cv_results_["mean_test_score"]
+    assert np.all((lower <= exact + 1e-12)[is_finalist]) and np.all((exact - 1e-12 <= upper)[is_finalist])
+    assert "certified_lower" not in tight.cv_results_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"), [({"certify": 0.0}, "certify must be"), ({"scoring": "roc_auc"}, "certify bounds")]
+)
+def test_bad_input_is_rejected_with_what_to_change(parameters, message):
+    X, y = examples(60)
+    with pytest.raises(ValueError, match=message):
+        KernelSVCCV([1.0], [0.1], cv=2, **{"certify": 0.1, **parameters}).fit(X, y)
