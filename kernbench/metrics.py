@@ -247,7 +247,7 @@ def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate
     score : array-like of shape (n_samples,)
         Decision values or probabilities of the positive class.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0; samples of weight 0 are not looked at.
+        At least 0; samples of weight 0 are ignored.
     pos_label : label, optional
         The positive class; by default the larger label.
     drop_intermediate : bool, default=True
@@ -310,7 +310,7 @@ def threshold_for(
     cost : (float, float)
         Cost of a false positive and of a false negative, at least 0 and not both 0, in any unit.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0; samples of weight 0 are not looked at. Precision and cost depend on the shares of the classes: where
+        At least 0; samples of weight 0 are ignored. Precision and cost depend on the shares of the classes: where
         those of `y` are not the real ones, weight them.
     pos_label : label, optional
         The positive class; by default the larger label.

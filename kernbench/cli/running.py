@@ -58,7 +58,7 @@ SCALES = ("quick", "paper")
     "--max-hours",
     type=click.FloatRange(min=0, min_open=True),
     metavar="HOURS",
-    help="Start no fit after this time; the same command goes on.",
+    help="Start no fit after this time; the same command continues.",
 )
 @click.option(
     "--backend",
@@ -125,7 +125,7 @@ def command(
     if not dry_run:
         from kernbench.experiments.run.processes import launching
 
-        launching.prepare()  # first, since the first fit waits for it: it goes on during the imports below
+        launching.prepare()  # first, since the first fit waits for it: it runs during the imports below
     from kernbench.cli.progress import ProgressDisplay
     from kernbench.experiments import registry
     from kernbench.experiments.run import runner
@@ -201,7 +201,7 @@ def _print_summary(summary, results):
         done += f", {summary.n_shared} measured by another run meanwhile"
     click.echo(f"{done}; records in {results}")
     if summary.n_left:
-        click.echo(f"The time is up, {text.plural(summary.n_left, 'fit')} are left: the same command goes on with them")
+        click.echo(f"The time is up, {text.plural(summary.n_left, 'fit')} are left: repeat the command to continue")
     if summary.failed:
         statuses = [record["status"] for record in summary.failed]
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))

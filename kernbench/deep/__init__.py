@@ -6,7 +6,7 @@
 * :mod:`~kernbench.deep.trainer` -- `DeepPartialAUCClassifier`, all of this in one line;
 * :mod:`~kernbench.deep.networks` -- ResNet-20, a perceptron, a linear module.
 
-This package needs PyTorch. Nothing else in kernbench imports it, but for the experiment ``pauc-deep``.
+This package needs PyTorch. Nothing else in kernbench imports it, except the experiment ``pauc-deep``.
 """
 
 try:

@@ -34,7 +34,7 @@ class PairBatchSampler(Sampler):
     Attributes
     ----------
     batch : int
-        Number of the next batch, counted from the first one ever. Assign to it to go on from a checkpoint: a loader
+        Number of the next batch, counted from the first one ever. Assign to it to continue from a checkpoint: a loader
         reads ahead, so that the number of batches that were used is for the training loop to count.
     positives, negatives : ndarray
         Indices of the examples of each class.

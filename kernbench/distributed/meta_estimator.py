@@ -43,7 +43,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         A client of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
         Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet).
-        What does not fit is computed or read anew in each pass. ``"auto"`` is a quarter of what is free.
+        What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of what is free.
 
     Attributes
     ----------

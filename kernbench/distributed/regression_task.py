@@ -51,7 +51,7 @@ class BlockNoveltyTask(BlockRegressionTask):
 class OnBlocks:
     """Mixin of the tasks of regressors: checks and settings of a model of one output, whose rows stay in blocks.
 
-    It makes all attributes that the task on an array has, but that linear kernels are of columns as they are: the free
+    It sets the attributes of the task on an array, except that columns of linear kernels are not centred: the free
     intercept makes up for their means.
     """
 

@@ -1,6 +1,7 @@
 """Check a plug-in: the laws of solvers, its own tests and its experiments, each in a process of its own.
 
-A check is a cell, so that one which never ends, forks or takes all memory is ended like a cell and the others go on.
+A check is a cell, so that one which never ends, forks or takes all memory is ended like a cell, and the others
+continue.
 """
 
 import inspect

@@ -78,7 +78,7 @@ def load(path):
     Raises
     ------
     ValueError
-        If there is no such file, it raises or does not end when imported, brings nothing, or takes a name that is
+        If there is no such file, it raises or does not end when imported, adds nothing, or takes a name that is
         taken; the message is one line.
     """
     path = Path(path).resolve()
@@ -142,7 +142,7 @@ def _registered(module, path):
 
     entries, declared = (_listed(module, what) for what in ("SOLVERS", "EXPERIMENTS"))
     if not entries and not declared:
-        raise ValueError("it brings nothing: list its SolverEntry in SOLVERS, or its Experiment in EXPERIMENTS")
+        raise ValueError("it adds nothing: list its SolverEntry in SOLVERS, or its Experiment in EXPERIMENTS")
     for entry in entries:
         if not isinstance(entry, solvers.SolverEntry):
             raise ValueError(f"SOLVERS must hold SolverEntry, got {entry!r}")

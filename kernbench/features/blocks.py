@@ -75,7 +75,7 @@ class FeatureBlocks:
     form, draws : str
     cache_bytes : int, default=0
         Memory for what is drawn for `multiply`: as many blocks as there is room for stay, the first ones that are
-        asked for; the others are drawn anew each time.
+        asked for; the others are drawn again each time.
     second_stream : bool, default=False
         Blocks of a second stream, independent of those of the first with the same seed and number.
     """

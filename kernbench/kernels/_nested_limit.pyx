@@ -1,7 +1,7 @@
 """A limit of the process that several threads may need at once: set by the first to enter, lifted by the last to leave.
 
-It is compiled because Ctrl-C can arrive between any two steps of Python: an ``__enter__`` that is broken off after it has
-counted would leave the limit counted for ever. Between two steps of compiled code no handler runs.
+It is compiled because Ctrl-C can arrive between any two steps of Python: an ``__enter__`` that is broken off after it
+has counted would leave the limit counted for ever. Between two steps of compiled code no handler runs.
 """
 
 from threading import Lock
@@ -26,7 +26,7 @@ cdef class NestedLimit:
         self.forget_lock()
 
     def forget_lock(self):
-        """Make the lock anew; in a forked process another thread's may never be released."""
+        """Replace the lock: in a forked process another thread's may never be released."""
         self.lock = Lock()
 
     def __enter__(self):

@@ -1,7 +1,7 @@
 """The pool of threads of OpenMP, before a fork and after it.
 
 GNU's OpenMP keeps a pool for each thread that ran a parallel loop, and has no handler for forks: a child would wait for
-threads that only its parent has. LLVM's and Intel's start anew by themselves.
+threads that only its parent has. LLVM's and Intel's restart by themselves.
 """
 
 

@@ -189,7 +189,7 @@ def regression_loss(name, *, offered=None, **parameters):
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
     **parameters : float
-        ``delta``, ``epsilon`` and ``quantile``: each is looked at by the losses of that parameter only.
+        ``delta``, ``epsilon`` and ``quantile``: each is used by the losses with that parameter only.
 
     Raises
     ------

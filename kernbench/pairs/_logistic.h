@@ -1,7 +1,7 @@
 /* Sums over pairs of a smooth function f(a_i - b_j) of sorted scores: the logistic loss log(1 + exp(-t)) and its
  * derivatives, in O(n).
  *
- * Scores are cut into cells [c, c + 1). Within a cell f is a polynomial of both scores but for rounding: with the
+ * Scores are cut into cells [c, c + 1). Within a cell f is a polynomial of both scores up to rounding: with the
  * place of a positive x = a - (c + 1/2) and of a negative y = (d + 1/2) - b, mirrored so that the sum is symmetric,
  *
  *     f(a - b) = f(o + x + y) = sum_kl F_o[k][l] T_k(2x) T_l(2y),    o = c - d,
@@ -23,7 +23,7 @@ enum {
     KB_TERMS = 16,   /* the coefficients fall like 12.6^-k: f is analytic up to t = +-i pi */
     KB_NEAR = 40,    /* cells: exp(-40) = 4e-18 */
     KB_QUEUE = 128,  /* a power of two above 2 KB_NEAR + 1 */
-    KB_PART = 256,   /* records looked at together */
+    KB_PART = 256,   /* records processed together */
     KB_LANES = 8
 };
 
@@ -152,7 +152,7 @@ KB_INLINE kb_cell_of_scores *kb_queued(kb_queue *queue, ptrdiff_t k)
     return &queue->cells[k & (KB_QUEUE - 1)];
 }
 
-/* Load the cells up to KB_NEAR above the current one; returns 0 when there is no current cell any more. */
+/* Load the cells up to KB_NEAR above the current one; returns 0 when no cell is left. */
 KB_INLINE int kb_load(kb_queue *queue, const kb_record *a, ptrdiff_t n, const double *w, const double *v)
 {
     for (;;) {

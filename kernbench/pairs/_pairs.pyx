@@ -3,7 +3,7 @@
 A pair (i, j) is active where its margin falls short of 1, a_i - b_j < 1. With the thresholds t_i = a_i - 1 this reads
 b_j > t_i, which is how it is compared everywhere: in floating point the other forms differ where scores are tied.
 
-All pairs at once take one sort, and O(n) after it (``_sums``); a list of pairs takes a look at each.
+All pairs at once take one sort, and O(n) after it (``_sums``); a list of pairs is visited pair by pair.
 """
 
 from libc.math cimport NAN, isfinite

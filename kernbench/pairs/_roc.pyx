@@ -3,7 +3,7 @@
 Lowering the threshold past the scores of one value adds the weight dx of its negatives and dy of its positives: a
 straight piece of the curve from (x, y) to (x + dx, y + dy). Ties are therefore sloping pieces, which count half, and
 the ends of a range may fall anywhere on a piece. Without weights all sums are integers or halves, exact in float64 up
-to n = 10^8, but for the two pieces that a range cuts.
+to n = 10^8, except for the two pieces that a range cuts.
 """
 
 import numpy as np

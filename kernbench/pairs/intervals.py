@@ -151,7 +151,7 @@ def bootstrap_band(curve_of, positive, confidence, n_resamples, rng):
 
 
 def resamples(positive, n_resamples, rng):
-    """Yield the weights of bootstrap samples, each class drawn from itself; one array, written anew."""
+    """Yield the weights of bootstrap samples, each class drawn from itself; the same array each time, overwritten."""
     classes, weights = [np.flatnonzero(positive), np.flatnonzero(~positive)], np.empty(len(positive))
     for _ in range(n_resamples):
         for members in classes:

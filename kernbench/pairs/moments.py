@@ -27,7 +27,7 @@ def squared_loss_and_gradient(y, scores, sample_weight=None):
     Raises
     ------
     ValueError
-        Labels, weights or scores that are none, or scores whose squares overflow.
+        If labels, weights or scores are invalid, or squares of scores overflow.
     """
     classes = list(_classes(y, sample_weight))
     s = checked_scores(scores, len(y))

@@ -97,7 +97,7 @@ def sentence(words):
 
 
 def capitalised(words):
-    """`words` with a capital letter, but for a name such as pAUC."""
+    """`words` with a capital letter, unless the first is a name such as pAUC."""
     return words if words[1:2].isupper() else f"{words[:1].upper()}{words[1:]}"
 
 

@@ -37,7 +37,7 @@ class Solution:
 
 
 class Diverged(ValueError):
-    """Iterates are not finite any more; the solution is the last one that was. The message names the remedy."""
+    """Iterates are no longer finite; the solution is the last finite one. The message names the remedy."""
 
 
 class Solver(Protocol):

@@ -15,7 +15,7 @@ from kernbench.solvers.tracing import LEAST_PACE, Callbacks, Clock, Trace
 
 CHUNK_SECONDS = 0.05  # duration of `advance` between two checks of signals, clock and progress bar
 MOST_GROWTH = 16.0  # largest ratio of the sizes of consecutive chunks
-FINE = 10  # how many times as often a run is looked at whose callback asks for pace 0
+FINE = 10  # chunks are this many times shorter for a callback that asks for pace 0
 TRACE_GROWTH = 1.15  # the trace is recorded at times that grow by this factor, so a long run has ~60 points
 CHECK_GROWTH = 1.6  # stopping rules that cost a kernel pass are tested at iterations that grow by this factor
 

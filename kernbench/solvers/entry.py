@@ -44,7 +44,7 @@ class SolverEntry:
         Whether it uses ``random_state``.
     two_precisions : bool
         Whether it also takes `kernels.two_precisions.TwoPrecisionRows`, to reach float64 solutions
-        by way of float32 rows.
+        through float32 rows.
     """
 
     name: str

@@ -33,7 +33,7 @@ class Method:
     n_inner_products : int
         Inner products with a row of explicit features, or the same amount of work, done so far.
     stagnated : bool
-        Set by `check` where steps hardly improve the objective any more, whatever the gap; this ends a run.
+        Set by `check` where steps hardly improve the objective, whatever the gap; this ends a run.
     finished : bool
         Whether the method is at its end without having converged, as the Perceptron after the passes asked for.
     step_name : str or None
@@ -109,6 +109,28 @@ class Method:
 
         Only methods with long iterations do.
         """
+
+
+class CostlyGap(Method):
+    """Base of methods whose gap may take products with the kernel matrix: it is found once an iterate.
+
+    A method defines `_find_gap`. The best lower bound on the optimum so far is kept, for runs that have used up their
+    time.
+    """
+
+    gap_is_costly = True
+    best_bound, last_gap, gap_at = 0.0, None, -1  # the last gap, and its iteration
+
+    def gap(self):
+        """Return the objective of `solution` minus a lower bound on the optimum."""
+        if self.gap_at != self.n_iter:
+            self.last_gap, self.gap_at = self._find_gap(), self.n_iter
+            self.best_bound = max(self.best_bound, self.objective() - self.last_gap)
+        return self.last_gap
+
+    def known_gap(self):
+        """Return the objective minus the best lower bound that `gap` has found so far, 0 before the first."""
+        return max(0.0, self.objective() - self.best_bound)
 
 
 def core_of(method, core):

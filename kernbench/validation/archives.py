@@ -45,7 +45,7 @@ def read_header(file, what):
 
 
 def read_member(archive, name):
-    """Return an array of an ``.npz`` archive, as ``archive[name]`` does, after a look at its size.
+    """Return an array of an ``.npz`` archive, as ``archive[name]`` does, after a check of its size.
 
     A few megabytes may unpack to more than the machine has, and a damaged header may ask for any amount.
 
@@ -76,7 +76,7 @@ def read_member(archive, name):
 
 
 def check_memory(n_bytes):
-    """Raise ValueError if an array of so many bytes is larger than the free memory."""
+    """Raise ValueError if an array of this many bytes is larger than the free memory."""
     free = psutil.virtual_memory().available
     if n_bytes > free:
         raise ValueError(

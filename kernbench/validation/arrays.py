@@ -10,7 +10,7 @@ MAX_SIZE = 2**31 - 1  # rows or columns of a matrix in a file: scikit-learn's so
 def csr_from_parts(data, indices, indptr, shape, name="X", *, make=sparse.csr_matrix):
     """Return a CSR matrix made of arrays that come from a file, after a check of every index.
 
-    The check comes before SciPy's: ``check_format(full_check=True)`` does not look at indices where ``indptr[-1]`` is
+    The check comes before SciPy's: ``check_format(full_check=True)`` does not check indices where ``indptr[-1]`` is
     0, and ``sort_indices`` then writes past the end of the arrays.
 
     Parameters
@@ -48,7 +48,7 @@ def csr_from_parts(data, indices, indptr, shape, name="X", *, make=sparse.csr_ma
 def check_indices(X, name="X"):
     """Raise ValueError if a sparse matrix has indices out of bounds: compiled code would read past its arrays.
 
-    SciPy does not look at the indices of ``csr_matrix((data, indices, indptr), shape=...)``, nor at those of any matrix
+    SciPy does not check the indices of ``csr_matrix((data, indices, indptr), shape=...)``, nor those of any matrix
     whose arrays were changed after it was built. One pass over `indices` and one over `indptr`; 0.1 ms for half a
     million entries.
 

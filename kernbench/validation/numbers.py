@@ -71,7 +71,7 @@ def check_flag(name, value):
 
 def is_number(value):
     """Whether `value` is a finite real number; booleans are rejected."""
-    if type(value) is float:  # the usual case; a look at the abstract class takes longer than the rest
+    if type(value) is float:  # the usual case: `isinstance` with the abstract class takes longer than the rest
         return math.isfinite(value)
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(_as_float(value))
 

@@ -110,7 +110,7 @@ def test_the_same_file_is_loaded_once_and_a_changed_one_not_again(write_plugin):
         ("import no_such_module_here", "it raised ModuleNotFoundError: No module named"),
         ("import sys; sys.exit(3)", "it raised SystemExit: 3"),
         ("def f(:", "it raised SyntaxError"),
-        ("x = 1", "it brings nothing"),
+        ("x = 1", "it adds nothing"),
         ("SOLVERS = 7", "SOLVERS must be a list"),
         ("SOLVERS = ['smo']", "SOLVERS must hold SolverEntry, got 'smo'"),
         ("EXPERIMENTS = [3]", "EXPERIMENTS must hold Experiment, got 3"),

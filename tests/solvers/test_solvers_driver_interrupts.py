@@ -48,7 +48,7 @@ def test_ctrl_c_leaves_a_usable_state(clock, where):
     assert result.solution.n_iter == result.trace["n_iter"][-1] == result.n_iter
     assert result.objective == 1 / (1 + result.n_iter)
     assert len({len(column) for column in result.trace.values()}) == 1
-    assert run(solver, max_iter=100).status == "max_iter"  # it goes on from there
+    assert run(solver, max_iter=100).status == "max_iter"  # it continues from there
 
 
 def test_time_spent_before_ctrl_c_counts(clock):

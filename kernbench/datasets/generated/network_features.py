@@ -22,7 +22,7 @@ CHUNK_ROWS = 4096
 def network_features(n, rng, *, task="edema", n_features=1024):
     """Rectified features of low rank; +1 where a score of the hidden factors plus noise is large.
 
-    The score is linear in the factors but for a product of two of them, so that no linear score of the features is
+    The score is linear in the factors except for a product of two of them, so that no linear score of the features is
     perfect.
 
     Parameters

@@ -150,7 +150,7 @@ def split(line, delimiter):
 
 
 def has_open_quote(line, delimiter):
-    """Whether a quoted field of the line goes on in the next line, or to the end of the file."""
+    """Whether a quoted field of the line continues on the next line, or to the end of the file."""
     if '"' not in line or delimiter == BLANKS:
         return False
     reader = csv.reader((line, "\n"), delimiter=delimiter)

@@ -243,7 +243,7 @@ class AGDSBCD(SBCD):
         state["stage"], state["inner_step"] = self.stage + 1, 0
 
     def _return_to_the_last_stage(self):
-        """Begin the stage anew, or where w itself is not good, at the mean of v_n; return the error to raise."""
+        """Restart the stage from w, or where w itself is bad, from the mean of v_n; return the error to raise."""
         state, k, t = self._common, self.stage, self.inner_step
         if t == 0 and not state.get("half_done", False) and k > 0:
             torch._foreach_copy_(self._states("w"), self._states("mean"))

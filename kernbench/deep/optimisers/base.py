@@ -69,7 +69,7 @@ class ScoreOptimizer(torch.optim.Optimizer):
         return [self.state[p][name] for p in (self._parameters if group is None else group["params"])]
 
     def _exchange(self, name):
-        """Exchange parameters and a state of theirs, by way of the gradients' memory."""
+        """Exchange parameters and a state of theirs, through the gradients' memory."""
         v, others = self._parameters, self._states(name)
         between = [torch.empty_like(p) if p.grad is None else p.grad for p in v]
         for to, source in ((between, v), (v, others), (others, between)):

@@ -53,7 +53,7 @@ class ThresholdPerPositive:
         drift.zero_()
 
     def forget_stage(self):
-        """Begin a stage anew, with the thresholds as they are."""
+        """Restart a stage, with the thresholds as they are."""
         if self.names[1] in self.state:
             self.state[self.names[1]].zero_()
 
@@ -100,7 +100,8 @@ class OneThreshold(ThresholdPerPositive):
     def find(self, scores):
         """Set the threshold to a score that `share` of those of all negatives lies above.
 
-        It is halfway between the sample that does not fit any more and the next larger value, lest rounding decide.
+        It is halfway between the first sample that does not fit and the next larger value, so that rounding does not
+        decide.
         """
         ranked = torch.sort(scores, descending=True).values
         place = int(self.share * len(ranked) * (1.0 + 1e-12))

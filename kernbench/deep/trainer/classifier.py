@@ -23,7 +23,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     module : torch.nn.Module or callable
         A network that returns one score for each example, shape (n,) or (n, 1). The fit works on a copy and begins at
-        its weights. A function that makes a network, such as the class `ResNet20`, is called anew for each fit, so that
+        its weights. A function that makes a network, such as the class `ResNet20`, is called for each fit, so that
         `random_state` draws the first weights, too.
     fpr_range : (float, float), default=(0.0, 0.1)
         False positive rates between which the area counts, 0 <= a < b <= 1.
@@ -41,7 +41,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     method_options : dict, default=None
         Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
         ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
-        "cross-entropy" and "auc-margin": ``decay_every`` (the step size is divided by ten after so many epochs; 5).
+        "cross-entropy" and "auc-margin": ``decay_every`` (the step size is divided by ten after this many epochs; 5).
         "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
         A share of either class to hold out, or other examples.

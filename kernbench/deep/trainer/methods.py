@@ -85,7 +85,7 @@ class Method:
         return torch.from_numpy(self.examples.y[indices]).to(self.like.device, self.like.dtype)
 
     def state_dict(self):
-        """All that the next step depends on, but for torch's random numbers."""
+        """All that the next step depends on, except for torch's random numbers."""
         return {
             "module": self.module.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -131,7 +131,7 @@ class CrossEntropy(Method):
 
 
 class Pairs(Method):
-    """A method whose batches hold both classes, drawn anew for every step.
+    """A method whose batches hold both classes, drawn again for every step.
 
     An optimiser of scores calls a closure for them and does the backward passes itself.
     """

@@ -93,7 +93,7 @@ def check(model, methods):
             raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
     check_flag("resume", model.resume)
     if model.resume and model.checkpoint is None:
-        raise ValueError("resume=True goes on from a file: name it by checkpoint")
+        raise ValueError("resume=True continues from a file: name it by checkpoint")
     device_of(model.device)
     return method
 

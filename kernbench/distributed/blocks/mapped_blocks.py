@@ -15,7 +15,7 @@ class MappedBlocks(LocalBlocks):
     blocks : LocalBlocks
     function : callable
         Features of an array or CSR matrix of rows, such as ``Nystroem(...).fit(X).transform``. It is called with the
-        same rows each time, so that features that are computed anew are the same, bit for bit.
+        same rows each time, so that features that are recomputed are bit-identical.
     n_columns : int
         Number of features.
     dtype : dtype
@@ -23,7 +23,7 @@ class MappedBlocks(LocalBlocks):
     n_stored : int, optional
         Number of stored entries of sparse features; by default the features are dense.
     keep_bytes : int, default=0
-        Memory for dense features: they are kept up to there, and computed anew in each pass beyond.
+        Memory for dense features: they are kept up to this size, and recomputed in each pass beyond.
     """
 
     def __init__(self, blocks, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):

@@ -1,4 +1,4 @@
-"""Where rows come from: arrays, .npy files, svmlight and CSV text, Parquet and Arrow files.
+"""Sources of rows: arrays, .npy files, svmlight and CSV text, Parquet and Arrow files.
 
 A source has ``n_rows``, ``n_columns``, ``dtype`` (float32 or float64), ``is_sparse`` (then ``n_stored``), ``names``,
 ``title`` for messages, ``in_memory`` and ``is_slow`` (whether it takes longer to read than to multiply); ``read(start,

@@ -69,7 +69,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
     max_blocks : int, default=1
-        Update the first block again after so many, and so on. One block, with a preconditioner and a batch of all rows,
+        Number of blocks, which are then updated in turn. One block, with a preconditioner and a batch of all rows,
         is solved exactly in one step; None takes a new block in each step, and has no operator.
     draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
         How frequencies are drawn, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has
@@ -82,7 +82,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
         Memory in megabytes (2²⁰ bytes) for the operator, which must fit, for frequencies, and from the second pass over
-        arrays on for the outputs of all rows; of these, what does not fit is computed anew.
+        arrays on for the outputs of all rows; of these, what does not fit is recomputed.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.

@@ -36,7 +36,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
     nu : float, default=0.5
         In (0, 1].
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably not change any more.
+        Whether to leave out rows whose coefficients will probably no longer change.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     verbose : int, default=0

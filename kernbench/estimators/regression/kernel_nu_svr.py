@@ -33,7 +33,7 @@ class KernelNuSVR(KernelSVR):
     gamma : {"scale", "auto", "median"} or float, default="scale"
     coef0 : float, default=0.0
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably not change any more.
+        Whether to leave out rows whose coefficients will probably no longer change.
     tol : float, default=1e-3
         Tolerance, > 0, of the largest violation of the optimality conditions, divided by the targets' mean distance
         from their median, and of the certified duality gap, divided by the objective.

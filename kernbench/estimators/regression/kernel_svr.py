@@ -37,7 +37,7 @@ class KernelSVR(KernelRegressor):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss above, or its square, as in ``sklearn.svm.LinearSVR``.
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably not change any more.
+        Whether to leave out rows whose coefficients will probably no longer change.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     verbose : int, default=0

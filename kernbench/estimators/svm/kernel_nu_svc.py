@@ -36,7 +36,7 @@ class KernelNuSVC(ExpansionClassifier):
     gamma : {"scale", "auto", "median"} or float, default="scale"
     coef0 : float, default=0.0
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably not change any more.
+        Whether to leave out rows whose coefficients will probably no longer change.
     probability : bool, default=False
         Must be False; present for compatibility with ``NuSVC``, see `KernelSVC` for the replacement.
     tol : float, default=1e-3

@@ -70,7 +70,7 @@ def _with_file(experiments, path):
                 {"path": str(path)},
                 params,
                 LOADER,
-                note="a quarter of its rows, drawn anew in each repeat, are the test rows",
+                note="a quarter of its rows, drawn again in each repeat, are the test rows",
                 methods=own.methods,
                 repeat_argument="split_seed",
             )

@@ -30,7 +30,7 @@ class Patterns:
         """Whether the cells of this place are wanted."""
         path = f"{experiment}/{dataset}/{method}"
         self._seen[path] = None
-        # Each list is looked at whole, so that every pattern that matches something is known to.
+        # Each list is searched whole, so that every pattern that matches something is known to.
         wanted, unwanted = ([p for p in listed if self._matches(path, p)] for listed in (self.only, self.skip))
         return bool(wanted or not self.only) and not unwanted
 

@@ -69,7 +69,7 @@ def run(
     force : bool, default=False
         Run with more jobs × threads than cores; the environment of every record says so.
     max_hours : float, optional
-        Start no cell after this time; the same call goes on where this one ends.
+        Start no cell after this time; the same call continues where this one ends.
     scheduler : str, optional
         Address of a Dask scheduler: its workers run the cells, one at a time each, all methods of a repeat on a data
         set on one worker. A cell is stored if any of them has measured it with this code and data.

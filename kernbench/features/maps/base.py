@@ -52,7 +52,7 @@ class FeatureMap:
         return X
 
     def multiply(self, rows, drawn, span, blocks, share, A, out):
-        """Add features times coefficients to out; here of all blocks of the span, by way of the features.
+        """Add features times coefficients to out; here of all blocks of the span, through the features.
 
         Parameters
         ----------

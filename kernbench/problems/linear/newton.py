@@ -16,7 +16,7 @@ FEWEST_PASSES = 32  # of coordinate ascent: where fewer cost as much, Newton ste
 LATE = (
     1000  # passes of conjugate gradients without a factor, after which coordinate ascent is tried with a smooth loss,
 )
-LATE_PASSES = 4 * LATE  # with up to so many: on nearly separable rows it takes hundreds where Newton steps do not end
+LATE_PASSES = 4 * LATE  # at most: on nearly separable rows it takes hundreds where Newton steps do not end
 HOPELESS = 0.9  # a gap, relative to the objective, at which coordinate ascent is given up early
 
 

@@ -4,7 +4,7 @@ A source has
 
 * ``n_features``, ``dtype``: of the rows;
 * ``next()``: the next `Batch`, or None at the end;
-* ``place``: how far it is, a number. That of arrays may be set: a run that stopped goes on there;
+* ``place``: the position, a number. That of arrays may be set, to continue a run that stopped there;
 * ``X``: the rows that come again in every pass, or None for a stream.
 """
 

@@ -13,7 +13,7 @@ from kernbench.losses.margin import LogLoss
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
 from kernbench.pairs.checks import binary_problem, checked_pairs, checked_scores
 
-BLOCK = 256  # positives whose pairs are looked at together
+BLOCK = 256  # positives whose pairs are processed together
 
 
 class Pairs:

@@ -6,7 +6,7 @@ from kernbench.pairs.checks import binary_problem
 from kernbench.pairs.window import structural_window
 from kernbench.reference.pairs.window import RankedLoss
 
-BLOCK = 256  # positives looked at together
+BLOCK = 256  # positives processed together
 
 
 class StructuralBound(RankedLoss):

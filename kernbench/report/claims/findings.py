@@ -27,7 +27,7 @@ class Finding:
     n_holding, n_failing, n_open : int
         Measured data sets on which it holds, does not hold and cannot be judged.
     absent : list of str
-        Data sets to which it applies at this scale that have no record, but for those that run only when asked for.
+        Data sets to which it applies at this scale that have no record, without those that run only when asked for.
     generated : bool
         Whether all of its data are generated, although a reader might expect real ones.
     """

@@ -73,7 +73,7 @@ def as_markdown(outcome):
 
 
 def as_data(outcome):
-    """The comparison as data for JSON: every change, whatever its verdict."""
+    """The comparison as data for JSON: every change with its verdict."""
     changes = [asdict(change) | {"ratio": change.ratio} for change in outcome.changes]
     keys = ("side", "experiment", "scale", "dataset", "method")
     return {

@@ -63,7 +63,7 @@ def _selection(results, cells):
     datasets, methods = (list(dict.fromkeys(names)) for names in zip(*cells))
 
     def made_by(datasets, methods):
-        """The cells of a run of these, but for methods of packages that may be absent."""
+        """The cells of a run of these, without methods of packages that may be absent."""
         return {
             (dataset, method)
             for dataset in datasets

@@ -118,7 +118,7 @@ def _environment(escape):
 
 
 def _visible(value):
-    """A value for HTML without control characters, but for line breaks."""
+    """A value for HTML without control characters other than line breaks."""
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
     return "\n".join(map(printable, value.split("\n")))

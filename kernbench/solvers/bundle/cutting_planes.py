@@ -34,8 +34,9 @@ from kernbench.solvers.design.method import DesignMethod
 from kernbench.validation.numbers import check_number
 
 SAMPLE = 4096  # samples of the first fit, and of the line search
-PER_FEATURE = 4  # ... at least so many of each of many features: fewer are separable, the first fit leaves them without
-#                  losses, and the line search would see none of those of the other samples
+# ... at least as many for each of many features: fewer are separable, the first fit leaves them without losses, and the
+# line search would see none of those of the other samples
+PER_FEATURE = 4
 COARSE_TOL, COARSE_CUTS = 0.03, 30
 # The squared norm of the gradient over 2 alpha, as a multiple of the risk, at f = 0: from the first value on, cuts are
 # rounding errors far from f = 0, and a fit comes first with the larger alpha that has the second.

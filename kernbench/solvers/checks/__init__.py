@@ -1,4 +1,4 @@
-"""What every solver must hold, whatever it does inside: for ``kernbench check``, and for the tests.
+"""The laws that every solver must satisfy: for ``kernbench check``, and for the tests.
 
 ::
 

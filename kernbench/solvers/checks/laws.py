@@ -171,7 +171,7 @@ def twins_are_in_lockstep(entry):
 
 def draws_by_its_seed(entry):
     """Equal seeds give equal solutions, and ``random_state=None`` is NumPy's global state; a solver that draws nothing
-    (``draws=False``) does not look at its seed, nor change that state."""
+    (``draws=False``) neither uses its seed nor changes that state."""
     problem = _problem(entry)
 
     def coef(seed, twin="compiled"):

@@ -80,7 +80,7 @@ class Newton(Method):
             self.f = self.K @ self.coef
 
     def advance(self, n_iter):
-        """Take up to `n_iter` steps; return how many, fewer once converged or the objective does not fall any more."""
+        """Take up to `n_iter` steps; return how many, fewer once converged or the objective no longer falls."""
         self._compute_matrix()
         done = 0
         while done < n_iter and self.lowered and not self.converged:

@@ -152,7 +152,7 @@ cdef class Point:
         return 0
 
     cdef void _shift_by(self, double shift) noexcept nogil:
-        """Add a constant to all scores by way of the last coefficient, that of a column of ones."""
+        """Add a constant to all scores through the last coefficient, that of a column of ones."""
         cdef Py_ssize_t i
         for i in range(self.risk.n):
             self.scores[i] += shift

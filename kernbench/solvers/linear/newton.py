@@ -112,7 +112,7 @@ class Newton(Method):
     # --- the iteration -----------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Take up to `n_iter` steps; return how many, fewer once the gap is closed or nothing moves any more."""
+        """Take up to `n_iter` steps; return how many, fewer once the gap is closed or the point no longer moves."""
         done, point = 0, self.point
         while done < n_iter and not self.converged and not point.is_stuck():
             if not self.is_begun:

@@ -78,7 +78,7 @@ def line_search(Risk problem, double value, const double[::1] gradient, const do
 
 
 def linearise(Risk risk, const double[::1] scores, double[::1] change):
-    """Linearise the lower part anew; return the value there, and the change of the constant of the linear part, whose
+    """Linearise the lower part again; return the value there, and the change of the constant of the linear part, whose
     slopes change by `change`."""
     cdef Py_ssize_t i
     cdef double constant = risk.constant, value

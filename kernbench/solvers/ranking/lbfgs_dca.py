@@ -9,7 +9,7 @@ them the solution of such a subproblem; so F itself is minimised first:
 * L-BFGS, preconditioned by the Hessian of the smoothed objective, with a line search on the scores, which are linear in
   the step. The gradient alone certifies f_k: the subproblem's minimum is at least F(f_k) - |gradient|^2 / (2 alpha).
 * Where F falls no longer and this gap is not closed, because F has kinks, cutting planes take over. The subproblem is
-  solved until what it gained exceeds what it may still gain; then L is linearised anew. The cuts are cuts of U, which
+  solved until what it gained exceeds what it may still gain; then L is linearised again. The cuts are cuts of U, which
   are kept: each changes by the change of the linear part.
 
 It has converged when the gap of the subproblem, and the decrease of F since L was last linearised, are at most tol
@@ -141,7 +141,7 @@ class ExactDCA(DesignMethod):
         self.warm = True
 
     def _best_multiple(self):
-        """Double or halve 1 as long as that lowers the objective so many steps away."""
+        """Double or halve 1 while that lowers the objective at this multiple of the step."""
         t, here = 1.0, self._try(1.0)
         for factor in (2.0, 0.5):
             while NOWHERE < t < 1 / NOWHERE and (there := self._try(factor * t)) < here:
@@ -159,7 +159,7 @@ class ExactDCA(DesignMethod):
         self.subproblem_gap = square / (2 * self.strength)
 
     def _descend(self):
-        """A step of L-BFGS; cutting planes take over where it brings nothing and the gap is not closed."""
+        """A step of L-BFGS; cutting planes take over where it makes no progress and the gap is not closed."""
         before = self.value
         np.negative(self.gradient, out=self.step)
         self.memory.solve(self.step, self.preconditioner)
@@ -206,7 +206,7 @@ class ExactDCA(DesignMethod):
         )
 
     def _cut(self):
-        """One more cut; linearise anew where the subproblem is solved, or has gained more than it may still gain."""
+        """Add a cut; linearise again where the subproblem is solved, or has gained more than it may still gain."""
         bundle = self.bundle
         if bundle.advance(1) == 0 and not bundle.converged:
             self.stuck = True
@@ -226,10 +226,10 @@ class ExactDCA(DesignMethod):
         decrease, self.value = self.value - value, value
         self.converged = closed and decrease <= self.tol * value
         if not self.converged:
-            self._linearise_anew()
+            self._linearise_again()
         self.begun = True
 
-    def _linearise_anew(self):
+    def _linearise_again(self):
         """Move the linear part of the subproblem to the point; the cuts change by the change of the linear part."""
         if self.alpha == 0:
             self._open_bundle()

@@ -50,7 +50,7 @@ class NewtonSteps(DesignMethod):
     # --- the iteration -----------------------------------------------------------------------------------------------
 
     def advance(self, n_iter):
-        """Take up to `n_iter` steps; return how many, fewer once the gap is closed or nothing moves any more."""
+        """Take up to `n_iter` steps; return how many, fewer once the gap is closed or the point no longer moves."""
         done = 0
         while done < n_iter and not self.converged and not self.stuck:
             if not self.begun:

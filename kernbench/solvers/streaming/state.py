@@ -13,7 +13,7 @@ from kernbench.validation.numbers import check_flag, check_number, is_integer
 
 MAX_SEED = 2**64 - 1
 MEGABYTE, BYTES_OF_OPERATOR = 2**20, 20  # the latter for each entry
-EARLY, EXPLODED = 10, 1e3  # a mean loss so many times the first one, so early, is not going to come back
+EARLY, EXPLODED = 10, 1e3  # a mean loss this many times the first one, in these first steps, counts as divergence
 
 
 class DoublyStochasticState(Method):

@@ -162,7 +162,7 @@ def test_nothing_starts_once_the_time_is_up(run_on):
 
 def test_a_cluster_without_workers_is_given_up(run_on, monkeypatch):
     monkeypatch.setattr(client, "SECONDS_WITHOUT_WORKERS", 0.0)
-    with pytest.raises(ValueError, match="no workers any more"):
+    with pytest.raises(ValueError, match="no workers left"):
         run_on(FakeCluster(a={"lives": 0}), "f")
 
 

@@ -85,7 +85,7 @@ def in_files(data):
 
 @contextmanager
 def on_workers(data, workers):
-    """Yield a client and the rows as a Dask array on so many processes of one thread each."""
+    """Yield a client and the rows as a Dask array on this many processes of one thread each."""
     import dask
     import dask.array as da
     from distributed import Client, LocalCluster, wait

@@ -5,6 +5,6 @@
 * `mu` (``pauc-mu``): Table 6: how much the smoothing matters;
 * `networks` (``pauc-deep``): Table 3, Figure 5, the deep half of Table 2; its images, methods and cells in `deep/`;
 * `sorr` (``sorr``): Figure 2: the sum of ranked range;
-* `splits`: published sets split anew;
+* `splits`: published sets, split again;
 * `parts`: methods, data and metrics they share; `evaluation`, `training`, `peers`: how cells are measured.
 """

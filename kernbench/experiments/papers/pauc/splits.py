@@ -1,4 +1,4 @@
-"""Published sets whose test part is drawn anew for each repeat."""
+"""Published sets whose test part is drawn again for each repeat."""
 
 from dataclasses import replace
 

@@ -19,7 +19,7 @@ COMPARED = ("full-naive", "full-adamax", "incomplete", "exact", "logistic", "zer
 
 METHODS = (
     Method("incomplete", "B = n pairs, Adamax (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
-    Method("full-naive", "all pairs, each looked at, Adamax", "kernbench.experiments.papers.rocsvm.naive:NaiveROCSVC"),
+    Method("full-naive", "all pairs, one by one, Adamax", "kernbench.experiments.papers.rocsvm.naive:NaiveROCSVC"),
     Method(
         "full-adamax", "all pairs, by sorting, Adamax", ROC_SVC, {"pairs": "all", **ADAMAX}, seed_param="random_state"
     ),
@@ -91,5 +91,5 @@ EXPERIMENT = simulation(
     "prints: compare the distances to it. α is 0.001 throughout (the paper chose it by cross-validation and "
     "gives no value); times are of one fit, with one thread. Where the paper has no number it ran out of "
     "memory: it stored every pair. The naive method here stores their margins. "
-    "Each repeat draws its training rows anew.",
+    "Each repeat draws its own training rows.",
 )

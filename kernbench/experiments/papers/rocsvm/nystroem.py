@@ -99,5 +99,5 @@ EXPERIMENT = simulation(
     "distance of rows, and α = 0.001. The step size of Adamax is 0.02 on landmarks, where 0.002 makes "
     "little progress, and 0.0002 in the coordinates of the whole kernel, where larger ones overshoot. Landmarks "
     "are drawn within each class. Times are of one fit, landmarks included, with one thread. "
-    "Each repeat draws its training rows anew.",
+    "Each repeat draws its own training rows.",
 )

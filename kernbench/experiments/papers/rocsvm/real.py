@@ -191,6 +191,6 @@ EXPERIMENT = Experiment(
     note="Each repeat is a split of its own, 70/30, stratified; columns are standardised by their training "
     "rows. The paper gives neither fractions, nor the Gaussian's width (here 1 / (p Var X)), nor the grid of "
     "α: here 10 to 0.0001 in half decades, by five folds of the training rows, of at most 10,000 of them for "
-    "the Gaussian; landmarks and pairs are drawn anew in each. Landmarks are 300 centroids. More than half of "
+    "the Gaussian; landmarks and pairs are drawn again in each. Landmarks are 300 centroids. More than half of "
     "Skin's rows are repeated rows, which a split puts on both sides. One thread.",
 )

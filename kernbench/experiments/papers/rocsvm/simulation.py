@@ -165,6 +165,6 @@ def _figures(methods):
             line="trace.draws",
             methods=("pairs",),
             heading=PAIRS,
-            note="The same solver throughout; all pairs are looked at by sorting the scores.",
+            note="The same solver throughout; all pairs are covered by sorting the scores.",
         ),
     )

@@ -296,5 +296,5 @@ EXPERIMENT = Experiment(
     own_file=OwnFile({"kernel": "rbf", "gamma": "scale", "C": 1.0}),
     note="One thread for all, since LIBSVM has no more. The paper's times are of an Intel E7500 (2009) "
     "and a LIBSVM of that time; only their fraction carries over. LIBSVM's time depends on its stopping rule "
-    "(tol = 1e-3 here): look at objectives and gaps beside the errors.",
+    "(tol = 1e-3 here): compare objectives and gaps beside the errors.",
 )

@@ -57,7 +57,7 @@ def real(name, n_train, n_total, note="", *, dataset=None, methods=None, **argum
 AVILA = Setting(
     "avila",
     {"name": "avila", "n_train": 2000},
-    note="2,000 of the 10,430 training rows, drawn anew in each repeat, as in the paper; all 10,437 test rows. "
+    note="2,000 of the 10,430 training rows, drawn again in each repeat, as in the paper; all 10,437 test rows. "
     "+1 is copyist A; the paper does not say how it made two classes.",
     repeat_argument="seed",
 )

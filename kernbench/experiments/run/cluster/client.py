@@ -132,7 +132,7 @@ class _ClusterRun:
                     self._cluster.join(address)
                 except Lost:
                     pass
-                except ValueError as error:  # those that are here go on
+                except ValueError as error:  # those that are here continue
                     self._unusable.add(address)
                     self._tell(str(error))
         if self._workers:
@@ -141,7 +141,7 @@ class _ClusterRun:
         self._alone_since = self._alone_since or monotonic()
         if monotonic() - self._alone_since > SECONDS_WITHOUT_WORKERS:
             raise ValueError(
-                "the cluster has no workers any more; finished records are stored. Start workers, and give the same "
+                "the cluster has no workers left; finished records are stored. Start workers, and give the same "
                 "command again"
             )
 
@@ -230,7 +230,7 @@ class _ClusterRun:
         cell = group.cells[0]
         self._losses[cell.place] = self._losses.get(cell.place, 0) + 1
         if self._losses[cell.place] < LOSSES:
-            self._tell(f"worker {address} is lost; another one goes on with its cells")
+            self._tell(f"worker {address} is lost; another one continues with its cells")
         else:
             group.cells.popleft()
             task = self._make_task(cell, machine, f"{LOSSES} workers ended while it ran")

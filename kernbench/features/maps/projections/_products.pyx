@@ -29,7 +29,7 @@ cdef extern from "_products.h" nogil:
 cdef enum:
     MOST_ROWS = 128             # of a tile: with WIDTH arguments each it fits half of a second-level cache
     FEWEST_ROWS = 16
-    TILES = 8                   # so many tiles, if they are of that many rows
+    TILES = 8                   # tiles, if each has that many rows
     WIDTH = 256                 # arguments of a tile
     FEW_OUTPUTS = 6             # up to which inner products row by row beat a matrix product
     SERIAL_WORK = 1000000       # multiply-adds below which waking threads costs more than it gives

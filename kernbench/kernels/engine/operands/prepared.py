@@ -11,7 +11,7 @@ How the rows of one kernel are stored depends on how its values are computed:
 ``"matrix"``
     a precomputed kernel matrix.
 
-Rows that arrive sparse and cannot stay so (Cauchy, skewed and semigroup kernels look at zeros too) are made
+Rows that arrive sparse and cannot stay so (Cauchy, skewed and semigroup kernels have terms for zeros, too) are made
 dense a chunk at a time.
 """
 

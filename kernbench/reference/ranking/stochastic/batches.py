@@ -9,7 +9,7 @@ import numpy as np
 from kernbench.problems.ranking.sampling import THRESHOLDS
 from kernbench.validation.numbers import check_name
 
-CLEARANCE = 1e-9  # relative difference of values that are not equal but for rounding
+CLEARANCE = 1e-9  # smallest relative difference of values that differ by more than rounding
 
 
 def draw(u, n):
@@ -110,7 +110,8 @@ class ListBatches:
 def upper_quantile(values, weights, share):
     """Return a value above which `share` of the whole weight lies, or what whole samples of it there are.
 
-    It is halfway between the sample that does not fit any more and the next larger value, lest rounding decide.
+    It is halfway between the first sample that does not fit and the next larger value, so that rounding does not
+    decide.
     """
     order = np.argsort(-values)
     beyond = np.cumsum(weights[order]) > share * len(values) * (1 + 1e-12)

@@ -105,7 +105,7 @@ def head(axes, title, fonts):
 
 
 def fitted(title, size, width):
-    """A title and the size of its letters so that it is no longer than `width` points: smaller letters, then fewer."""
+    """A title and the size of its letters so that it takes at most `width` points: smaller letters, then fewer."""
     if not title:
         return title, size
     least = LEAST_TITLE * size

@@ -9,7 +9,7 @@ cdef extern from "_hinge_line.h" nogil:
 
 
 cdef class HingeLine:
-    cdef readonly double intercept, value, slope     # at the last t looked at
+    cdef readonly double intercept, value, slope     # at the last t evaluated
     cdef const double[::1] y, weights
     cdef double[::1] trial                           # responses there
     cdef Py_ssize_t[::1] open                        # examples whose side of the kink is undecided in a search

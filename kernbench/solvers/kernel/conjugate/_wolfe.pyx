@@ -211,7 +211,7 @@ def recompute(Work work, double deadline):
 
 
 def add_subgradient(Work work, bint reset, double deadline):
-    """Add the subgradient ahead of the current point, or with `reset` begin anew with it; return False if time ran
+    """Add the subgradient ahead of the current point, or with `reset` restart from it; return False if time ran
     out."""
     if not work._apply_active(deadline):
         return False

@@ -16,12 +16,12 @@ from kernbench.losses.margin import margin_loss
 from kernbench.problems.kernel.conjugate import RECOMPUTED, certified_gap, check_wolfe
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.method import Method
+from kernbench.solvers.method import CostlyGap
 
 STATE = ("direction", "part", "reset")
 
 
-class Wolfe(Method):
+class Wolfe(CostlyGap):
     """Conjugate subgradients for alpha/2 ||f||^2 + (1/n) sum_i w_i hinge(y_i (f(x_i) + b)).
 
     The direction is minus the shortest vector in the convex hull of the last direction (with its sign changed) and the
@@ -63,7 +63,6 @@ class Wolfe(Method):
 
     losses = ("hinge",)
     first_check = 20
-    gap_is_costly = True
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4,
@@ -80,8 +79,6 @@ class Wolfe(Method):
         self.coef, self.direction, self.part = np.zeros((3, problem.n))  # part: the active part averaged as direction
         self.reset, self.stale = True, False  # stale: responses are due to be recomputed
         self.deadline = np.inf
-        self.last_gap, self.gap_at = None, -1
-        self.bound = 0.0  # the best lower bound on the optimum so far
         if initial is not None:
             self._start_from(initial)
         self.work = self.core.Work(
@@ -138,22 +135,13 @@ class Wolfe(Method):
         """The current objective."""
         return self.core.value(self.work)[0]
 
-    def gap(self):
-        """`objective` minus a lower bound on the optimum; this may cost two products with the kernel matrix."""
+    def _find_gap(self):
         problem = self.problem
-        if self.gap_at != self.n_iter:
-            averaged = problem.y * problem.weights * self.part / (problem.alpha * problem.n)
-            self.last_gap = certified_gap(
-                self.work.matvec, problem.y, problem.weights, problem.alpha, problem.fit_intercept, self.objective(),
-                [self.coef.copy(), averaged],
-            )  # fmt: skip
-            self.gap_at = self.n_iter
-            self.bound = max(self.bound, self.objective() - self.last_gap)
-        return self.last_gap
-
-    def known_gap(self):
-        """`objective` minus the best lower bound found by `gap` so far (0 before the first); needs no kernel values."""
-        return max(0.0, self.objective() - self.bound)
+        averaged = problem.y * problem.weights * self.part / (problem.alpha * problem.n)
+        return certified_gap(
+            self.work.matvec, problem.y, problem.weights, problem.alpha, problem.fit_intercept, self.objective(),
+            [self.coef.copy(), averaged],
+        )  # fmt: skip
 
     def solution(self):
         """Coefficients and their best intercept."""

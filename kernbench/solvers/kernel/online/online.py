@@ -9,12 +9,12 @@ from kernbench.losses.table import losses_of
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.kernel.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
-from kernbench.solvers.method import Method
+from kernbench.solvers.method import CostlyGap
 
 BATCH = 256  # largest number of draws processed together, and steps between two exact intercepts
 
 
-class OnlineSolver(Method):
+class OnlineSolver(CostlyGap):
     """State and results common to Pegasos, norm-ball SGD, the Perceptron and NORMA.
 
     A method defines `advance`, `solution` and ``_expansion()``, its result with the best multiple and intercept. Its
@@ -47,7 +47,6 @@ class OnlineSolver(Method):
 
     losses = losses_of("margin")
     granularity = BATCH
-    gap_is_costly = True
     dual_point = "plain"  # see `Expansion.gap`
 
     def __init__(self, core, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None):
@@ -64,8 +63,6 @@ class OnlineSolver(Method):
         self.cumulative = cumulative_weights(problem.weights)
         self.first_check = -(-problem.n // BATCH) * BATCH
         self.intercept = 0.0
-        self.bound = 0.0  # the best lower bound on the optimum so far
-        self.last_gap, self.gap_at = None, -1
         self.expansion, self.expansion_at = None, -1
 
     @property
@@ -91,18 +88,8 @@ class OnlineSolver(Method):
         """The regularised objective of `solution`."""
         return self._found().objective()
 
-    def gap(self):
-        """The objective of `solution` minus a lower bound on the optimum; may cost a product with the kernel matrix."""
-        found = self._found()
-        if self.gap_at != self.n_iter:
-            self.last_gap, self.gap_at = found.gap(self.dual_point), self.n_iter
-            self.bound = max(self.bound, found.objective() - self.last_gap)
-        return self.last_gap
-
-    def known_gap(self):
-        """The objective of `solution` minus the best bound found by `gap` so far (0 before the first); needs no kernel
-        values."""
-        return max(0.0, self.objective() - self.bound)
+    def _find_gap(self):
+        return self._found().gap(self.dual_point)
 
     def _found(self):
         """The current result, computed once for each iterate."""

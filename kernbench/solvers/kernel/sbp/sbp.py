@@ -14,11 +14,11 @@ from kernbench.problems.margin_problem import MarginProblem, require_number, req
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
 from kernbench.problems.water_level import water_level
 from kernbench.solvers.base import Solution
-from kernbench.solvers.method import Method
+from kernbench.solvers.method import CostlyGap
 from kernbench.validation.numbers import check_number
 
 
-class SBP(Method):
+class SBP(CostlyGap):
     """Stochastic batch perceptron with a given slack budget `nu`, or one tuned to `alpha`.
 
     With `nu` it solves the slack-constrained problem (S) of the paper. With `alpha` it solves alpha/2 ||f||^2
@@ -66,7 +66,6 @@ class SBP(Method):
     """
 
     losses = ("hinge",)
-    gap_is_costly = True
 
     def __init__(self, rows, y, *, alpha=None, nu=None, weights=None, fit_intercept=True, loss="hinge", burn_in=0,
                  average_power=None, fetch_rows=16, random_state=None, initial=None, core="compiled"):  # fmt: skip
@@ -87,8 +86,6 @@ class SBP(Method):
         self.work = self.core.Work(rows, problem, burn_in, power, fetch_rows)
         self.streams = open_streams(int(as_generator(random_state).integers(2**53)))
         self.last_objective, self.objective_at = None, -1
-        self.last_gap, self.gap_at = None, -1
-        self.bound = 0.0  # the best lower bound on the optimum so far
         if initial is not None:
             self._start_from(initial)
 
@@ -182,20 +179,14 @@ class SBP(Method):
         return self.last_objective
 
     def gap(self):
-        """Return the objective of `solution` minus a lower bound on the optimum; None with `nu`.
-
-        This may cost a product with the kernel matrix.
-        """
-        if not self.is_tuned:
-            return None
-        if self.gap_at != self.n_iter:
-            self.last_gap, self.gap_at = self.problem.gap(*self._scaled()), self.n_iter
-            self.bound = max(self.bound, self.objective() - self.last_gap)
-        return self.last_gap
+        """Return the objective of `solution` minus a lower bound on the optimum; None with `nu`."""
+        return super().gap() if self.is_tuned else None
 
     def known_gap(self):
-        """Return the objective minus the best lower bound that `gap` has found so far, 0 before; None with `nu`."""
-        return max(0.0, self.objective() - self.bound) if self.is_tuned else None
+        return super().known_gap() if self.is_tuned else None
+
+    def _find_gap(self):
+        return self.problem.gap(*self._scaled())
 
     def _start_from(self, initial):
         keys = ("dual", "responses", "average", "average_responses", "scalars", "streams")

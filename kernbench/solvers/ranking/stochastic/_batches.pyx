@@ -30,7 +30,7 @@ cdef extern from "_regression.h" nogil:
     double regression_slope "kb_regression_slope"(int loss, double p, double r)
     double regression_default "kb_regression_default"(int loss)
 
-cdef double CLEARANCE = 1e-9   # relative difference of values that are not equal but for rounding
+cdef double CLEARANCE = 1e-9   # smallest relative difference of values that differ by more than rounding
 
 
 cdef class PopulationDraws:
@@ -107,7 +107,7 @@ cdef class Batches:
 
     cdef double exact_threshold(self, double share) noexcept nogil:
         """A value above which `share` of the whole weight lies, or what whole samples of it there are: halfway between
-        the sample that does not fit any more and the next larger value, lest rounding decide."""
+        the first sample that does not fit and the next larger value, so that rounding does not decide."""
         cdef Py_ssize_t k = self.design.n_samples
         cdef double total = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, clear
         while share < 1.0 and k > 0 and total <= limit:
