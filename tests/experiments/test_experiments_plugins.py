@@ -47,17 +47,11 @@ def is_running(pid):
 def test_a_solver_is_offered_everywhere_once_it_is_loaded(write_plugin):
     plugin = plugins.load(write_plugin("mine"))
     assert [entry.name for entry in plugin.solvers] == ["mine"]
-    assert solvers.get("mine", "kernel-svm").load("compiled") is solvers.get("mine").load("reference")
+    entry = solvers.get("mine", "kernel-svm")
+    assert entry.load("compiled") is entry.load("reference") and entry.losses == ("hinge",)
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.where(X[:, 0] > 0, "b", "a")
     assert KernelSVC(solver="mine", C=10.0).fit(X, y).score(X, y) > 0.9
-
-
-@pytest.mark.parametrize("fields", [("method",), ("reference",), ("compiled", "reference")], ids=" ".join)
-def test_one_class_may_be_both_twins(write_plugin, fields):
-    named = "".join(f'{field}=f"{{__name__}}:Mine",' for field in fields)
-    (entry,) = plugins.load(write_plugin("mine", ('method=f"{__name__}:Mine",', named))).solvers
-    assert entry.load("compiled") is entry.load("reference") and entry.losses == ("hinge",)
 
 
 @pytest.mark.parametrize(

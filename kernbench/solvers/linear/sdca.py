@@ -25,7 +25,7 @@ from kernbench.solvers.method import Method
 from kernbench.validation.numbers import check_number
 
 ORDERS = ("permutation", "uniform")
-MOST_DOUBT = 10.0  # largest correction factor of an estimate of the gap
+MOST_CORRECTION = 10.0  # largest correction factor of an estimate of the gap
 
 
 class SDCA(Method):
@@ -71,7 +71,7 @@ class SDCA(Method):
         self.work.order = self.used.astype(np.int64)
         self.n_iter, self.n_passes = 0, 1  # the norms are inner products
         self.known = None  # (n_iter, objective, gap) of the last pass
-        self.doubt, self.bound, self.bound_due = 1.0, 0.0, 0
+        self.correction, self.bound, self.bound_due = 1.0, 0.0, 0
         self._restart()
         if initial is not None:
             self._start_from(initial)
@@ -110,14 +110,14 @@ class SDCA(Method):
         tol = self.tol if self.n_iter >= self.min_iter else 0.0
         if self.n_iter >= self.bound_due:  # the bound only grows; it need not be recomputed after a short epoch
             self.bound, self.bound_due = self.dual_objective(), self.n_iter + len(self.used) // 4
-        if still or estimate * self.doubt <= tol * self.bound:
+        if still or estimate * self.correction <= tol * self.bound:
             whole = self.work.active == len(self.used)
             if still and whole:  # no step was taken, and none will be: the remaining gap is rounding
                 tol = max(tol if self.is_uniform else self.tol, self.core.STILL)
             if self.check(tol):
                 return
             # The error of this estimate corrects the next one, unless that covers other rows.
-            self.doubt = max(1.0, self.gap() / max(estimate, self.gap() / MOST_DOUBT)) if whole else 1.0
+            self.correction = max(1.0, self.gap() / max(estimate, self.gap() / MOST_CORRECTION)) if whole else 1.0
             self._restart()
             return
         self.work.narrow()
@@ -151,7 +151,7 @@ class SDCA(Method):
     def solution(self):
         """The weights w; the state holds the dual variables and the position in the epoch."""
         work = self.work
-        epoch = [work.active, work.position, work.upper, work.lower, self.doubt, work.largest, work.smallest,
+        epoch = [work.active, work.position, work.upper, work.lower, self.correction, work.largest, work.smallest,
                  work.residual, self.bound, self.bound_due]  # fmt: skip
         state = {
             "a": np.array(work.dual),
@@ -170,7 +170,7 @@ class SDCA(Method):
         if state is not None:
             work.order = state["order"].astype(np.int64)
             work.active, work.position = map(int, state["epoch"][:2])
-            (work.upper, work.lower, self.doubt, work.largest, work.smallest, work.residual, self.bound,
+            (work.upper, work.lower, self.correction, work.largest, work.smallest, work.residual, self.bound,
              self.bound_due) = state["epoch"][2:]  # fmt: skip
         work.start_from(dual)
         self.n_passes += 1

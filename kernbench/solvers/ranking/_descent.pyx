@@ -20,8 +20,8 @@ def gradient_steps(Problem problem, Py_ssize_t n_iter, double rate, double[::1] 
     cdef double[::1] g, element, slopes
     g, element, slopes = _scratch(problem)
     with nogil:
-        while done < n_iter and _look(problem, x, scores, g, element, slopes, best_coef, history,
-                                      progress, counts):
+        while done < n_iter and _evaluate(problem, x, scores, g, element, slopes, best_coef, history,
+                                          progress, counts):
             for k in range(x.shape[0]):
                 x[k] -= rate * element[k]
             if problem.design.is_kernel:        # the slopes are the scores of the step
@@ -43,8 +43,8 @@ def adamax_steps(Problem problem, Py_ssize_t n_iter, double rate, double beta_1,
     cdef double[::1] g, element, slopes
     g, element, slopes = _scratch(problem)
     with nogil:
-        while done < n_iter and _look(problem, x, scores, g, element, slopes, best_coef, history,
-                                      progress, counts):
+        while done < n_iter and _evaluate(problem, x, scores, g, element, slopes, best_coef, history,
+                                          progress, counts):
             step = rate / (1.0 - beta_1 ** <double> counts[0])
             for k in range(x.shape[0]):
                 momentum[k] = beta_1 * momentum[k] + (1.0 - beta_1) * slopes[k]
@@ -64,9 +64,9 @@ def objective_at(Problem problem, const double[::1] coef, const double[::1] scor
     return 0.5 * problem.alpha * problem.design.inner(&coef[0], &coef[0], &scores[0]) + risk
 
 
-cdef bint _look(Problem problem, const double[::1] x, double[::1] scores, double[::1] g, double[::1] element,
-                double[::1] slopes, double[::1] best_coef, double[::1] history, double[::1] progress,
-                long long[::1] counts) except -1 nogil:
+cdef bint _evaluate(Problem problem, const double[::1] x, double[::1] scores, double[::1] g, double[::1] element,
+                    double[::1] slopes, double[::1] best_coef, double[::1] history, double[::1] progress,
+                    long long[::1] counts) except -1 nogil:
     """Compare the iterate with the best one and compute the subgradient: in the scores (`g`), as an `element` of H, in
     the coefficients (`slopes`). Return False if the risk is not finite."""
     cdef:

@@ -181,7 +181,7 @@ def lines(request):
 def test_line_twins_agree_and_the_slope_is_a_slope(lines):
     compiled, reference, _ = lines
     for t in (0.0, 0.013, 0.7, 3.1):
-        compiled.look(t)
+        compiled.evaluate(t)
         assert compiled.value == pytest.approx(reference.value(t), rel=1e-12)
         assert compiled.slope == pytest.approx(reference.slope(t), rel=1e-10)
         h = 1e-7

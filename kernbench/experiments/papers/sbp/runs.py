@@ -91,12 +91,12 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
     Point
         The last one is the final model.
     """
-    n, grain = X.shape[0], max(1, solver.granularity)
-    limit = -(-ceil(epochs * n) // grain) * grain
+    n, unit = X.shape[0], max(1, solver.granularity)
+    limit = -(-ceil(epochs * n) // unit) * unit
     kernel, cost, due, before = gaussian(gamma), 0.0, 0.0, 0
     while True:
         step = min(max(FIRST_STEPS, STEP_GROWTH * solver.n_iter), SHARE_OF_PASS * n)
-        step = max(1, int(step) // grain) * grain
+        step = max(1, int(step) // unit) * unit
         with single_threaded_blas():
             advanced = solver.advance(min(step, limit - solver.n_iter))
             solution = solver.solution()

@@ -23,9 +23,9 @@ cdef class HingeLine:
     cdef object kept                                 # the arrays behind u and v, if they came from Python
 
     # Set the responses of f and of the direction, and their inner products in the kernel's space, for all below.
-    cdef void aim(self, const double *u, const double *v, double q0, double q1, double q2) noexcept
+    cdef void set_line(self, const double *u, const double *v, double q0, double q1, double q2) noexcept
     # Set intercept, value and slope for t.
-    cpdef int look(self, double t) except -1
+    cpdef int evaluate(self, double t) except -1
     # Minus the slopes of the losses at t = 0, as active_part of the reference; sets the intercept.
     cdef int active_part(self, double *active) except -1
     # The searches of the reference; high < 0: no limit; wolfe returns 0 if no step is found.

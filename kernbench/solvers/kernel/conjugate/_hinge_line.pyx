@@ -50,13 +50,13 @@ cdef class HingeLine:
     def along(self, const double[::1] u, const double[::1] v, q):
         """Set the responses u of f and v of the direction; for tests."""
         self.kept = u, v
-        self.aim(&u[0], &v[0], q[0], q[1], q[2])
+        self.set_line(&u[0], &v[0], q[0], q[1], q[2])
         return self
 
-    cdef void aim(self, const double *u, const double *v, double q0, double q1, double q2) noexcept:
+    cdef void set_line(self, const double *u, const double *v, double q0, double q1, double q2) noexcept:
         self.u, self.v, self.q0, self.q1, self.q2 = u, v, q0, q1, q2
 
-    cpdef int look(self, double t) except -1:
+    cpdef int evaluate(self, double t) except -1:
         cdef Sums sums
         cdef double fill
         along(self.u, self.v, t, self.n, &self.trial[0])
@@ -112,22 +112,22 @@ cdef class HingeLine:
         cdef int turn
         if high < 0.0:
             high = 1.0
-            self.look(high)
+            self.evaluate(high)
             while self.slope < 0.0:
                 high *= 2.0
-                self.look(high)
+                self.evaluate(high)
         else:
-            self.look(high)
+            self.evaluate(high)
             if self.slope <= 0.0:
                 return high
-        self.look(0.0)
+        self.evaluate(0.0)
         if self.slope >= 0.0:
             return 0.0
         if not self.fit_intercept:
             return self._halve_apart(high)
         for turn in range(HALVINGS):
             t = 0.5 * (low + high)
-            self.look(t)
+            self.evaluate(t)
             if self.slope < 0.0:
                 low = t
             else:
@@ -181,10 +181,10 @@ cdef class HingeLine:
     cpdef double bracket(self, double length, double radius, double n, double c1, double c2) except? -1.0:
         cdef double start, square = length * length, shortest = radius / n, t, low, high
         cdef int turn
-        self.look(0.0)
+        self.evaluate(0.0)
         start = self.value
         t = max(shortest, 0.5 * radius) / length
-        self.look(t)
+        self.evaluate(t)
         if self.value - start <= -c1 * square * t:
             if self.slope >= -c2 * square:
                 return t
@@ -192,7 +192,7 @@ cdef class HingeLine:
                 t *= 2.0
                 if t * length > ROOM * radius:
                     return 0.5 * t
-                self.look(t)
+                self.evaluate(t)
             if self.value - start <= -c1 * square * t:
                 return t
             low, high = 0.5 * t, t
@@ -201,13 +201,13 @@ cdef class HingeLine:
                 t *= 0.5
                 if ROOM * t * length < shortest:
                     return 0.0
-                self.look(t)
+                self.evaluate(t)
             if self.slope >= -c2 * square:
                 return t
             low, high = t, 2.0 * t
         for turn in range(HALVINGS):
             t = 0.5 * (low + high)
-            self.look(t)
+            self.evaluate(t)
             if self.value - start <= -c1 * square * t:
                 if self.slope >= -c2 * square:
                     return t
@@ -218,10 +218,10 @@ cdef class HingeLine:
 
     cpdef double wolfe(self, double length, double c1, double c2) except? -1.0:
         cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0
-        self.look(0.0)
+        self.evaluate(0.0)
         start = self.value
         while high - low > SHORTEST:
-            self.look(t)
+            self.evaluate(t)
             if self.value - start > -c1 * square * t:
                 high = t
             elif self.slope < -c2 * square:

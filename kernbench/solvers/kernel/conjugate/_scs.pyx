@@ -67,7 +67,7 @@ cdef class Work:
             const double *u = &self.u[self.held]
             const double *v = &self.v[self.held]
             const double *d = &self.direction[0]
-        self.line.aim(u, v, dot(&self.coef[0], u, self.size), dot(d, u, self.size), dot(d, v, self.size))
+        self.line.set_line(u, v, dot(&self.coef[0], u, self.size), dot(d, u, self.size), dot(d, v, self.size))
 
     def _signed(self):
         return np.asarray(self.y) * np.asarray(self.weights) * np.asarray(self.applied)[: self.size]
@@ -163,9 +163,9 @@ def predict(Work work, double t):
     """Return the change of the objective on the sample by a step."""
     cdef double change
     work._aim()
-    work.line.look(0.0)
+    work.line.evaluate(0.0)
     change, work.at_zero = -work.line.value, work.line.intercept
-    work.line.look(t)
+    work.line.evaluate(t)
     work.at_t = work.line.intercept
     return change + work.line.value
 
@@ -200,7 +200,7 @@ def recompute(Work work):
 def value(Work work):
     """Return the objective on the sample and the best intercept for it."""
     work._aim()
-    work.line.look(0.0)
+    work.line.evaluate(0.0)
     return work.line.value, work.line.intercept
 
 

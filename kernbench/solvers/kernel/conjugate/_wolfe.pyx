@@ -62,7 +62,7 @@ cdef class Work:
 
     cdef void _aim(self) noexcept:
         cdef const double *d = &self.direction[0]
-        self.line.aim(&self.u[0], &self.v[0], dot(&self.coef[0], &self.u[0], self.n), dot(d, &self.u[0], self.n),
+        self.line.set_line(&self.u[0], &self.v[0], dot(&self.coef[0], &self.u[0], self.n), dot(d, &self.u[0], self.n),
                       dot(d, &self.v[0], self.n))
 
     cdef double _inner(self, const double *a, const double *b, const double *Kb) noexcept:
@@ -246,5 +246,5 @@ def move(Work work, double t):
 def value(Work work):
     """Return the objective and the best intercept."""
     work._aim()
-    work.line.look(0.0)
+    work.line.evaluate(0.0)
     return work.line.value, work.line.intercept
