@@ -31,7 +31,14 @@ from kernbench.saving.plain_data import NotPlainData, decode, encode
 from kernbench.validation.archives import read_member
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
-DROPPED_PARAMS = ("callback", "random_state", "cv", "scoring", "refit")  # left out where they are not plain data
+DROPPED_PARAMS = (
+    "callback",
+    "random_state",
+    "cv",
+    "scoring",
+    "refit",
+    "memory",
+)  # left out where they are not plain data
 
 
 class Saved:

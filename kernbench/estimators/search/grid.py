@@ -5,6 +5,7 @@ import psutil
 
 from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
 from kernbench.estimators.search.calibration import METHODS
+from kernbench.estimators.search.store import check_memory_folder
 from kernbench.validation.numbers import check_name, check_number, check_positive
 
 WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
@@ -39,6 +40,9 @@ def checked_grid(search):
         raise ValueError(f"refit must be True, False, the name of a score or a function, got {search.refit!r}")
     if search.calibration is not None:
         check_name("calibration", search.calibration, METHODS)
+    check_memory_folder(search.memory, search.kernel)
+    if search.search == "race" and search.memory is not None:
+        raise ValueError("search='race' stores no cells: choose search='exact', or memory=None")
     check_n_jobs(search.n_jobs)
     if search.max_seconds is not None:  # of the search; its fits have no budgets of their own
         check_positive("max_seconds", search.max_seconds, unit=" of seconds, or None")

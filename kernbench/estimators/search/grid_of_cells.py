@@ -13,7 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from kernbench.estimators.search.calibration import fitted_calibration, out_of_fold_probabilities
 from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.held_out import HeldOut
-from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
+from kernbench.estimators.search.one_kernel import SearchEnded
+from kernbench.estimators.search.store import StoredCells
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.progress import progress_bar
 
@@ -67,39 +68,30 @@ class GridOfCells:
             certify_finalists(self, self.search.certify, deadline)
 
     def _run_kernels(self, Cs, gammas, deadline, bar):
-        order = np.argsort(Cs, kind="stable")
-        ascending = [Cs[c] for c in order]
+        ascending = sorted(Cs)
         if len(gammas) > 1 and effective_n_jobs(self.search.n_jobs) > 1:
-            self._run_in_parallel(ascending, gammas, order, deadline, bar)
+            self._run_in_parallel(Cs, gammas, deadline, bar)
             return
         for g, gamma in enumerate(gammas):
             task = self.task_of(gamma, first=g == 0)
-            kernel = OneKernel(task, self.sample_weight, self.folds, deadline)
+            kernel = StoredCells(task, self.sample_weight, self.folds, deadline, self.search.memory)
             with self._counting(kernel):
-                for c, cell in zip(order, kernel.cells(ascending), strict=True):
-                    self._add(c * len(gammas) + g, cell, task)
+                for C, cell in kernel.cells(ascending):
+                    self._add(Cs.index(C) * len(gammas) + g, cell, task)
                     self._show(bar)
 
-    def _run_in_parallel(self, ascending, gammas, order, deadline, bar):
+    def _run_in_parallel(self, Cs, gammas, deadline, bar):
         """Solve kernels side by side; each worker computes the task of its own."""
-        left = deadline - perf_counter()
+        left, own = deadline - perf_counter(), (self.data, self.sample_weight, self.folds, sorted(Cs))
         work = (
-            delayed(_cells_of)(
-                g,
-                self.search._model(self.task.model.C, gamma),
-                self.data,
-                self.sample_weight,
-                self.folds,
-                ascending,
-                left,
-            )
+            delayed(_cells_of)(g, self.search._model(Cs[0], gamma), *own, left, self.search.memory)
             for g, gamma in enumerate(gammas)
         )
         ended = None
         for g, cells, status, n_evaluations in Parallel(n_jobs=self.search.n_jobs, return_as=_order_of_returns())(work):
             self.n_kernel_evaluations += n_evaluations
-            for c, cell in zip(order, cells, strict=False):  # fewer cells, where time was up
-                self._add(c * len(gammas) + g, cell, self.task)
+            for C, cell in cells:
+                self._add(Cs.index(C) * len(gammas) + g, cell, self.task)
             self._show(bar)
             ended = ended or status
         if ended is not None:
@@ -204,13 +196,14 @@ class GridOfCells:
             )
 
 
-def _cells_of(g, model, data, sample_weight, folds, Cs, seconds):
-    """Return, of the kernel number `g`, the finished cells, why the search ended early, and the kernel values."""
+def _cells_of(g, model, data, sample_weight, folds, Cs, seconds, folder):
+    """Return, of the kernel number `g`, the finished cells by C, why the search ended early, and the kernel values."""
     cells, status = [], None
-    kernel = OneKernel(KernelTask(model, *data, sample_weight), sample_weight, folds, perf_counter() + seconds)
+    task, deadline = KernelTask(model, *data, sample_weight), perf_counter() + seconds
+    kernel = StoredCells(task, sample_weight, folds, deadline, folder)
     try:
-        for cell in kernel.cells(Cs):
-            cells.append(replace(cell, of_folds=[]))
+        for C, cell in kernel.cells(Cs):
+            cells.append((C, replace(cell, of_folds=[])))
     except SearchEnded as ended:
         status = ended.args[0]
     return g, cells, status, kernel.n_kernel_evaluations

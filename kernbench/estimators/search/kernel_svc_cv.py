@@ -22,18 +22,7 @@ from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 
-OWN = (
-    "Cs",
-    "gammas",
-    "cv",
-    "scoring",
-    "refit",
-    "search",
-    "risk",
-    "certify",
-    "calibration",
-    "n_jobs",
-)  # parameters that KernelSVC does not have
+SHARED = frozenset(KernelSVC._get_param_names())
 OF_SEARCH = (
     "best_params_",
     "best_score_",
@@ -93,6 +82,10 @@ class KernelSVCCV(ExpansionClassifier):
     n_jobs : int, default=None
         Number of gammas of an exact search that are solved at a time, in the workers of joblib's backend. A race
         solves one after the other.
+    memory : str or Path, default=None
+        Folder of finished cells of exact searches. Those that are in it are not solved again: a search that was killed
+        continues, and a grid may grow. A cell is found again if rows, labels, weights, folds, kernel, parameters and
+        the version of kernbench are the same.
     cache_size : float, default=500
         Megabytes of kernel rows. The search is cheapest if it holds all of them: 4 n² bytes in float32.
     max_seconds : float, default=None
@@ -169,6 +162,7 @@ class KernelSVCCV(ExpansionClassifier):
         certify=None,
         calibration=None,
         n_jobs=None,
+        memory=None,
         fit_intercept=True,
         tol=1e-3,
         max_iter=-1,
@@ -195,6 +189,7 @@ class KernelSVCCV(ExpansionClassifier):
         self.certify = certify
         self.calibration = calibration
         self.n_jobs = n_jobs
+        self.memory = memory
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -276,8 +271,8 @@ class KernelSVCCV(ExpansionClassifier):
         check_flag("fit_intercept", self.fit_intercept)
 
     def _model(self, C, gamma):
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name not in OWN}
-        model = KernelSVC(C=C, gamma=gamma, **{**parameters, "max_seconds": None})
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if name in SHARED}
+        model = KernelSVC(C=C, gamma=gamma, **{**parameters, "max_seconds": None, "n_jobs": None})
         model._twin = self._twin
         return model
 
