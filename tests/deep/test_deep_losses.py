@@ -6,13 +6,28 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from kernbench.deep import AUCMarginLoss, PairwiseLoss, PartialAUCLoss, RankedRangeLoss  # noqa: E402
+from kernbench.deep.losses.formulas import SLOPES, VALUES  # noqa: E402
+from kernbench.losses.margin import MARGIN_LOSSES  # noqa: E402
+from kernbench.losses.regression import REGRESSION_LOSSES  # noqa: E402
+from kernbench.losses.table import losses_of  # noqa: E402
 from kernbench.pairs import RankedRange  # noqa: E402
 from kernbench.reference.pairs.pairs import AllPairs  # noqa: E402
 from kernbench.reference.pairs.window import WindowPairs  # noqa: E402
 
-PAIR_LOSSES = ("hinge", "squared_hinge", "log_loss")
+PAIR_LOSSES = losses_of("pair")
 PRECISIONS = ((torch.float64, 1e-12), (torch.float32, 1e-6))
 precisions = pytest.mark.parametrize("dtype, tolerance", PRECISIONS, ids=["float64", "float32"])
+
+
+def test_formulas_are_those_of_the_table():
+    """A row of the table without a formula on tensors would not be offered."""
+    assert set(VALUES) == set(losses_of("pair", "rank")) and set(SLOPES) == set(losses_of("pair"))
+    z = torch.linspace(-3.0, 3.0, 121, dtype=torch.float64)
+    for name, value in VALUES.items():
+        loss = (MARGIN_LOSSES | REGRESSION_LOSSES)[name]
+        np.testing.assert_allclose(value(z), loss.value(z.numpy()), atol=1e-14)
+        if name in SLOPES:
+            np.testing.assert_allclose(SLOPES[name](z), loss.slope(z.numpy()), atol=1e-14)
 
 
 def batches(dtype):
@@ -67,7 +82,7 @@ def test_all_pairs_are_the_exact_ones(loss, dtype, tolerance):
 
 
 @precisions
-@pytest.mark.parametrize("loss", [*PAIR_LOSSES, "squared_error", "absolute_error", "huber", "epsilon_insensitive"])
+@pytest.mark.parametrize("loss", losses_of("rank"))
 @pytest.mark.parametrize("ranked_range", [(0, 1), (1, 2), (0.1, 0.7), (0.05, 1.0), (0.0, 1.0)])
 def test_ranked_range_is_the_exact_one(loss, ranked_range, dtype, tolerance):
     for scores, positive in batches(dtype):

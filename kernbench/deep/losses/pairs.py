@@ -8,7 +8,6 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from kernbench.deep.checks import scored_batch
-from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.pairwise import PAIRWISE_LOSSES
 from kernbench.pairs import AllPairs, WindowPairs
 from kernbench.pairs.window import checked_fpr_range
@@ -67,7 +66,7 @@ class PartialAUCLoss(torch.nn.Module):
 
     def __init__(self, fpr_range=DEFAULT_RANGE, loss="hinge", ranks=None):
         super().__init__()
-        self.loss = check_name("loss", loss, tuple(MARGIN_LOSSES))
+        self.loss = check_name("loss", loss, PAIRWISE_LOSSES)
         self.fpr_range, self.ranks = checked_fpr_range(fpr_range), None
         if ranks is not None:
             if self.fpr_range != DEFAULT_RANGE:

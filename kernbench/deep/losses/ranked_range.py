@@ -1,25 +1,11 @@
 """The mean of one list of losses between two ranks (Hu, Ying, Wang and Lyu, NeurIPS 2020)."""
 
 import torch
-from torch.nn import functional
 
 from kernbench._names import unknown_name
 from kernbench.deep.checks import Classes, column_of, require_labels
+from kernbench.deep.losses.formulas import OF_MARGINS, RANKED, VALUES
 from kernbench.estimators.windows.parameters import masses_of, shares_or_ranks
-
-# Of the margin: losses fall as it grows, so that minus the margin ranks them exactly, also where they underflow.
-OF_MARGINS = {
-    "hinge": lambda m: torch.relu(1.0 - m),
-    "squared_hinge": lambda m: torch.relu(1.0 - m).square(),
-    "log_loss": lambda m: -functional.logsigmoid(m),
-}
-# Of the residual, whose size ranks them.
-OF_RESIDUALS = {
-    "squared_error": lambda r: 0.5 * r.square(),
-    "absolute_error": torch.abs,
-    "huber": lambda r: functional.huber_loss(r, torch.zeros_like(r), reduction="none"),
-    "epsilon_insensitive": lambda r: torch.relu(r.abs() - 0.1),
-}
 
 
 class RankedRangeLoss(torch.nn.Module):
@@ -55,8 +41,8 @@ class RankedRangeLoss(torch.nn.Module):
     def __init__(self, ranked_range=(0.05, 1.0), loss="log_loss"):
         super().__init__()
         shares_or_ranks(ranked_range)
-        if not callable(loss) and loss not in OF_MARGINS | OF_RESIDUALS:
-            raise ValueError(unknown_name("loss", loss, tuple(OF_MARGINS | OF_RESIDUALS)))
+        if not callable(loss) and loss not in RANKED:
+            raise ValueError(unknown_name("loss", loss, RANKED))
         self.ranked_range, self.loss = tuple(ranked_range), loss
 
     def forward(self, scores, labels):
@@ -97,9 +83,10 @@ class RankedRangeLoss(torch.nn.Module):
         if self.loss in OF_MARGINS:
             mask = Classes(labels, both=False).mask.to(scores.device)
             margins = torch.where(mask, scores, -scores)
-            return OF_MARGINS[self.loss](margins), -margins
+            # Losses fall as the margin grows, so that minus the margin ranks them exactly, also where they underflow.
+            return VALUES[self.loss](margins), -margins
         residuals = scores - column_of(torch.as_tensor(labels).to(scores))
-        return OF_RESIDUALS[self.loss](residuals), residuals.abs()
+        return VALUES[self.loss](residuals), residuals.abs()
 
     def extra_repr(self):
         return f"ranked_range={self.ranked_range}, loss={self.loss!r}"

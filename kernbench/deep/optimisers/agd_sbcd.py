@@ -14,9 +14,9 @@ from contextlib import contextmanager
 import torch
 
 from kernbench.deep.checks import Classes
+from kernbench.deep.losses.formulas import PAIRED
 from kernbench.deep.optimisers.base import NotFinite
 from kernbench.deep.optimisers.sbcd import RULES, SBCD
-from kernbench.deep.optimisers.thresholds import PAIR_LOSSES
 from kernbench.pairs.window import checked_fpr_range
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
@@ -115,7 +115,7 @@ class AGDSBCD(SBCD):
                  shared_batches=True):  # fmt: skip
         low, high = checked_fpr_range(fpr_range)
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
-        check_name("loss", loss, tuple(PAIR_LOSSES))
+        check_name("loss", loss, PAIRED)
         check_name("thresholds", thresholds, tuple(RULES))
         check_flag("shared_batches", shared_batches)
         if threshold_step is not None:

@@ -6,8 +6,9 @@ count, estimated on a batch. The parameters of the module are v_n; v_m takes the
 
 import torch
 
+from kernbench.deep.losses.formulas import SLOPES, VALUES
 from kernbench.deep.optimisers.base import ScoreOptimizer
-from kernbench.deep.optimisers.thresholds import PAIR_LOSSES, OneThreshold, ThresholdPerPositive
+from kernbench.deep.optimisers.thresholds import OneThreshold, ThresholdPerPositive
 from kernbench.validation.numbers import check_number
 
 RULES = {"stochastic": ThresholdPerPositive, "exact": OneThreshold}
@@ -59,9 +60,8 @@ class SBCD(ScoreOptimizer):
         """One step of Algorithm 1 for the network that is in the parameters."""
         of_all, k, t = self.param_groups[0], self.stage, self.inner_step
         scores, a, b, rows = self._batch(closure, classes)
-        loss, slope = PAIR_LOSSES[of_all["loss"]]
         z = a[:, None] - b
-        losses, slopes = loss(z), slope(z)
+        losses, slopes = (table[of_all["loss"]](z) for table in (VALUES, SLOPES))
         rule = dict(self._rules()).get(end)
         if rule is not None:
             theta = of_all["lr"] if of_all["threshold_step"] is None else of_all["threshold_step"]

@@ -7,16 +7,8 @@ lambda_T + sum_t d_t (t + 1) / T: the sum, called drift, changes only where a th
 """
 
 import torch
-from torch.nn import functional
 
 ROUNDING = 1e-12  # thresholds of this size are 0: many losses of a hinge are exactly 0
-
-# Of the difference of two scores: value and slope, which is 0 at the kink of the hinge.
-PAIR_LOSSES = {
-    "log_loss": (lambda z: -functional.logsigmoid(z), lambda z: -torch.sigmoid(-z)),
-    "hinge": (lambda z: torch.relu(1.0 - z), lambda z: -(z < 1.0).to(z.dtype)),
-    "squared_hinge": (lambda z: torch.relu(1.0 - z).square(), lambda z: -2.0 * torch.relu(1.0 - z)),
-}
 
 
 class ThresholdPerPositive:
