@@ -14,7 +14,7 @@ from kernbench.distributed.reading import read, read_weights
 from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
-from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_number

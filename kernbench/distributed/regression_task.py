@@ -5,10 +5,10 @@ import numpy as np
 from kernbench.distributed.blocks.spread import check_kernel_range
 from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
 from kernbench.distributed.svm_task import MEGABYTE, CascadeProblem
+from kernbench.estimators.arguments.parameters import precision
+from kernbench.estimators.arguments.targets import targets_of_chunk
 from kernbench.estimators.fit.continuation import cold_start
-from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.fit.targets import targets_of_chunk
 from kernbench.estimators.regression.kernel_novelty import KernelNoveltyDetector
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.kernel_svr import KernelSVR

@@ -5,7 +5,7 @@ import numpy as np
 from kernbench._random import generator_of
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, gamma_of, spread_of
-from kernbench.estimators.fit.parameters import precision
+from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
 from kernbench.features import Nystroem, RandomFeatures

@@ -7,10 +7,10 @@ from kernbench.distributed.blocks.spread import check_kernel_range
 from kernbench.distributed.cascade import Cascade
 from kernbench.distributed.parts import support_of_parts
 from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
+from kernbench.estimators.arguments.parameters import precision
+from kernbench.estimators.arguments.training_data import check_labels, weigh_classes
 from kernbench.estimators.fit.continuation import cold_start
-from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.fit.training_data import check_labels, weigh_classes
 from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc

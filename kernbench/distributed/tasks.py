@@ -7,14 +7,14 @@ import numpy as np
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, spread_of
 from kernbench.distributed.spaces import features_of, fit_space_of_blocks
-from kernbench.estimators.fit.continuation import cold_start
-from kernbench.estimators.fit.solver_data import with_constant
-from kernbench.estimators.fit.training_data import (
+from kernbench.estimators.arguments.training_data import (
     check_each_class_has_weight,
     check_labels,
     check_weights,
     weigh_classes,
 )
+from kernbench.estimators.fit.continuation import cold_start
+from kernbench.estimators.fit.solver_data import with_constant
 from kernbench.estimators.roc.roc_task import ROC
 from kernbench.estimators.roc.rows import Rows
 from kernbench.estimators.roc.space_task import Formulation, SpaceTask

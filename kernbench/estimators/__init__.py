@@ -3,6 +3,9 @@
 ::
 
     base.py        what all classifiers have in common: files, tags;  locks.py  one partial_fit at a time
+    arguments/     what every fit is given
+      parameters.py  training_data.py  targets.py  kernel.py    checks of the arguments; the kernel object
+      chunks.py        the reader of streams
     fit/           one fit, for every estimator
       problem.py       the protocol: a task and its problems
       path.py          from a task to fitted attributes, along one C or alpha or many
@@ -13,9 +16,7 @@
       certificate.py   objective and gap of the returned model;  smaller_strength.py  a better one for a smaller C
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings
-      parameters.py  training_data.py  targets.py  kernel.py    checks of the arguments; the kernel object
       fitted_state.py  checks of models read from files
-      chunks.py        the reader of streams
     svm/           KernelSVC, KernelNuSVC, LinearSVC, closed_form_limit
       kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py; nu_task.py  of a KernelNuSVC
       expansion.py     prediction from support vectors

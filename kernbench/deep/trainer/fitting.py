@@ -14,9 +14,9 @@ from kernbench.deep.trainer.examples import Examples, column_of_scores, is_datas
 from kernbench.deep.trainer.loop import Limits, Run, advance
 from kernbench.deep.trainer.methods import METHODS
 from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of
+from kernbench.estimators.arguments.parameters import callbacks_of
+from kernbench.estimators.arguments.training_data import check_labels
 from kernbench.estimators.fit.outcome import warn
-from kernbench.estimators.fit.parameters import callbacks_of
-from kernbench.estimators.fit.training_data import check_labels
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.threshold import intercept_for
 from kernbench.validation.arrays import check_finite

@@ -6,7 +6,7 @@ import torch
 
 from kernbench._names import unknown_name
 from kernbench.deep.trainer.examples import is_dataset
-from kernbench.estimators.fit.parameters import callbacks_of
+from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.roc.parameters import YOUDEN, check_threshold
 from kernbench.estimators.windows.parameters import KEEPS, check_validation
 from kernbench.pairs.window import checked_fpr_range

@@ -12,6 +12,9 @@ from kernbench.distributed.streaming.doubly_sgd import BlockBatches, PairBlockBa
 from kernbench.distributed.streaming.gradients import Setup, Stratum
 from kernbench.distributed.streaming.strata import MOST, Order, strata_of
 from kernbench.distributed.streaming.teams import DaskTeam, LocalTeam
+from kernbench.estimators.arguments.parameters import precision
+from kernbench.estimators.arguments.targets import targets_of_chunk
+from kernbench.estimators.arguments.training_data import check_labels, weigh_classes
 from kernbench.estimators.doubly_stochastic.classifier import DoublyStochasticClassifier
 from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
@@ -19,10 +22,7 @@ from kernbench.estimators.doubly_stochastic.model import MEGABYTE, Progress
 from kernbench.estimators.doubly_stochastic.novelty import DoublyStochasticNoveltyDetector
 from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticRegressor
-from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.targets import targets_of_chunk
-from kernbench.estimators.fit.training_data import check_labels, weigh_classes
 
 
 class BlockStreamTask:

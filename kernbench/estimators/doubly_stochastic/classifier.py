@@ -7,11 +7,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench.estimators.arguments.parameters import check_class_weight
+from kernbench.estimators.arguments.training_data import check_batch, check_training_data, distinct_labels
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_classes, require
-from kernbench.estimators.fit.parameters import check_class_weight
-from kernbench.estimators.fit.training_data import check_batch, check_training_data, distinct_labels
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
 from kernbench.losses.table import losses_of

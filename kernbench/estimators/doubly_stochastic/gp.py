@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_floats, require
-from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS

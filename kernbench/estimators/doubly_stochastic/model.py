@@ -7,6 +7,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._random import generator_of
+from kernbench.estimators.arguments.kernel import kernel_of
+from kernbench.estimators.arguments.parameters import callbacks_of, precision
 from kernbench.estimators.base import Model
 from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
@@ -17,9 +19,7 @@ from kernbench.estimators.doubly_stochastic.parameters import (
 )
 from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, require
-from kernbench.estimators.fit.kernel import kernel_of
 from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome
-from kernbench.estimators.fit.parameters import callbacks_of, precision
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.runs import run_solver, title_of
 from kernbench.estimators.fit.solver import make_solver

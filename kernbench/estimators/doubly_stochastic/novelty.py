@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
-from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_run
+from kernbench.estimators.arguments.kernel import check_kernel
+from kernbench.estimators.arguments.parameters import check_run
 from kernbench.features.maps.forms import KERNELS_OF_NAMES, terms_of
 from kernbench.kernels.functions import Kernel
 from kernbench.problems.streaming.averages import AVERAGES

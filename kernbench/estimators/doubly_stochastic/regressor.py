@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
-from kernbench.estimators.fit.targets import check_targets, targets_of_chunk
-from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.losses.output import output_loss
 from kernbench.losses.table import losses_of

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench._random import generator_of
-from kernbench.estimators.fit.chunks import Reader
+from kernbench.estimators.arguments.chunks import Reader
 
 FIRST_ROWS = 4000  # rows
 

@@ -3,7 +3,7 @@
 ::
 
     Estimator.fit(X, y) or .path(X, y, strengths)
-      |-- its Task              checks arguments and data: parameters, training_data, targets, kernel, choice, centring;
+      |-- its Task              checks its ``arguments``, centres rows (centring) and chooses the solver (choice);
       |                         holds Problems (problem): one, or one a pair of classes; starts from continuation
       '-- fit_task (path)
             |-- Runs (runs)     each problem along the path, in threads, within one time budget
@@ -14,6 +14,5 @@
             |-- task.assemble, set_outcome    fitted attributes (outcome)
             '-- warnings                      they name the parameter to change (outcome)
 
-``small`` fits models of few rows without runs. Streams are read by ``chunks``; ``fitted_state`` checks models that are
-read from files.
+``small`` fits models of few rows without runs. ``fitted_state`` checks models that are read from files.
 """

@@ -6,7 +6,7 @@ Prediction must not read past the end of an array because of such a file. Each c
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.parameters import DTYPES
+from kernbench.estimators.arguments.parameters import DTYPES
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 

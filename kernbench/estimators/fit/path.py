@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.estimators.arguments.parameters import check_grid
 from kernbench.estimators.fit.outcome import (
     set_outcome,
     warn_if_indefinite,
@@ -9,7 +10,6 @@ from kernbench.estimators.fit.outcome import (
     warn_of_rounding,
     warn_unless_converged,
 )
-from kernbench.estimators.fit.parameters import check_grid
 from kernbench.estimators.fit.runs import Runs
 
 

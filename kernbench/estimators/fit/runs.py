@@ -14,9 +14,9 @@ from joblib import effective_n_jobs
 from scipy import sparse
 
 from kernbench._callbacks import current_report
+from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
-from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.smaller_strength import better_of_smaller, may_be_far
 from kernbench.kernels.threads import n_openmp_threads, openmp_threads, single_threaded_blas

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from kernbench._callbacks import SILENT, current_report
+from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
-from kernbench.estimators.fit.parameters import callbacks_of
 from kernbench.estimators.fit.solver_data import cache_bytes_of, make_rows
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas

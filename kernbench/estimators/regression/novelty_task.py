@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from kernbench.estimators.arguments.kernel import check_kernel
+from kernbench.estimators.arguments.parameters import check_run
+from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.estimators.fit.choice import named_entry
-from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_run
-from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.estimators.regression.tasks import KernelRegressorTask
 from kernbench.kernels.domain import is_precomputed
 from kernbench.problems.novelty_problem import OneClass

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from kernbench.estimators.arguments.kernel import check_kernel
+from kernbench.estimators.arguments.parameters import check_run, check_strength
 from kernbench.estimators.fit.choice import named_entry
-from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_run, check_strength
 from kernbench.estimators.regression.tasks import KernelSVRTask
 from kernbench.losses.regression import regression_loss
 from kernbench.problems.intercept import best_constant

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from kernbench.estimators.arguments.parameters import check_run, check_strength
+from kernbench.estimators.arguments.targets import check_targets
+from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.estimators.fit.choice import named_entry
-from kernbench.estimators.fit.parameters import check_run, check_strength
 from kernbench.estimators.fit.solver import require_loss_of
-from kernbench.estimators.fit.targets import check_targets
-from kernbench.estimators.fit.training_data import check_square, check_weights
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.regression import regression_loss
 from kernbench.problems.intercept import best_constant

@@ -3,16 +3,16 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.arguments.kernel import check_kernel, kernel_of
+from kernbench.estimators.arguments.parameters import precision
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.centring import centred, combined, left_over, mean_of, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
-from kernbench.estimators.fit.kernel import check_kernel, kernel_of
-from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows, row_size, with_constant
-from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.regression.parameters import check_regression_data, check_regressor, check_spread, offset_of
 from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask

@@ -1,8 +1,8 @@
 """Checks of the parameters of rankings; each raises a ValueError that says what to change."""
 
 from kernbench._names import unknown_name
-from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_run
+from kernbench.estimators.arguments.kernel import check_kernel
+from kernbench.estimators.arguments.parameters import check_run
 from kernbench.features.nystroem.landmarks import OWN, are_indices, check_landmarks, choice_of
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Linear

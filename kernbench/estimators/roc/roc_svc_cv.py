@@ -7,7 +7,7 @@ from joblib import Parallel, delayed
 
 from kernbench._callbacks import current_report, nested
 from kernbench._random import generator_of
-from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
+from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
 from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.roc.scores import RankingClassifier, space_of, weights_of
 from kernbench.estimators.roc.space_task import read_two_classes

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.fitted_state import (
     check_classes,
@@ -11,7 +12,6 @@ from kernbench.estimators.fit.fitted_state import (
     check_support,
     require,
 )
-from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.roc.parameters import DEFAULT_CHOICE, check_threshold
 from kernbench.estimators.roc.space import KINDS, Space
 from kernbench.estimators.roc.threshold import intercept_for

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kernbench.estimators.arguments.kernel import kernel_of
+from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.fit.centring import moved_to_centre
-from kernbench.estimators.fit.kernel import kernel_of
-from kernbench.estimators.fit.parameters import precision
 from kernbench.estimators.fit.solver_data import design_maker, make_rows, with_constant
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.features import Nystroem, RandomFeatures

@@ -4,8 +4,8 @@
 
     PartialAUCClassifier.fit(X, y)              X is handed on once by each file, to the next lower one
       '-- SpaceTask(PARTIAL_AUC, model, X, y)   space_task: holds the rows, is the problem of the one fit
-            |-- check_two_classes               fit.training_data, which asks validation.rows
-            |-- prepare                         space: kernel (fit.kernel, which asks kernels.domain), feature map,
+            |-- check_two_classes               arguments.training_data, which asks validation.rows
+            |-- prepare                         space: kernel (arguments.kernel, which asks kernels.domain), map,
             |                                   design of the training rows (solvers.design), from here on the data
             '-- PARTIAL_AUC                     a `Formulation`: which solver, from where, which certificate
 """
@@ -19,12 +19,12 @@ import numpy as np
 from scipy import sparse
 
 from kernbench._random import generator_of
+from kernbench.estimators.arguments.training_data import check_two_classes
 from kernbench.estimators.fit.centring import shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.training_data import check_two_classes
 from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.roc.rows import Rows, split_for_threshold
 from kernbench.estimators.roc.scores import scores_of, set_function, set_intercept, set_space

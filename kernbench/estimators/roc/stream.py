@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.training_data import check_batch
+from kernbench.estimators.arguments.training_data import check_batch
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of
 from kernbench.estimators.roc.scores import set_function, set_intercept, set_space, space_of, weights_of
 from kernbench.estimators.roc.space import Space, fit_space

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.training_data import distinct_labels
+from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.scores import scores_of
 from kernbench.kernels.domain import is_precomputed

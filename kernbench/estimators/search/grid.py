@@ -3,7 +3,7 @@
 import numpy as np
 import psutil
 
-from kernbench.estimators.fit.parameters import check_grid, check_n_jobs
+from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
 from kernbench.estimators.search.calibration import METHODS
 from kernbench.estimators.search.store import check_memory_folder
 from kernbench.validation.numbers import check_name, check_number, check_positive

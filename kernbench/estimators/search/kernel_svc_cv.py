@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.fit.training_data import check_weights
 from kernbench.estimators.search.calibration import probabilities
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.grid import check_memory, checked_grid

@@ -15,10 +15,10 @@ from time import perf_counter
 
 import numpy as np
 
+from kernbench.estimators.arguments.training_data import weigh_classes
 from kernbench.estimators.fit.runs import iteration_limit, within_floats
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
-from kernbench.estimators.fit.training_data import weigh_classes
 from kernbench.estimators.search.starts import NEAR, box_of, dual_of, nearer, scaled, without_rows
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.multiclass import Pair, pairs_of

@@ -3,10 +3,10 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench.estimators.arguments.training_data import check_examples, check_square
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.centring import centre_of, combined, shift_of
 from kernbench.estimators.fit.fitted_state import check_expansion
-from kernbench.estimators.fit.training_data import check_examples, check_square
 from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values, products_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels import blocks

@@ -8,15 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
+from kernbench.estimators.arguments.kernel import kernel_of
+from kernbench.estimators.arguments.parameters import AUTO_DOUBLE_ROWS, precision
+from kernbench.estimators.arguments.training_data import check_training_data
 from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
-from kernbench.estimators.fit.kernel import kernel_of
-from kernbench.estimators.fit.parameters import AUTO_DOUBLE_ROWS, precision
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
-from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.expansion import centre_for, set_expansion
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.arguments.training_data import check_training_data
 from kernbench.estimators.fit.centring import centre_of, centred, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import SMOOTH, linear_entry, other_solver
@@ -12,7 +13,6 @@ from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import design_maker, with_constant
-from kernbench.estimators.fit.training_data import check_training_data
 from kernbench.estimators.svm.parameters import check_linear_svc, has_free_intercept
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear

@@ -5,9 +5,9 @@ from numbers import Real
 import numpy as np
 
 from kernbench._names import unknown_name
+from kernbench.estimators.arguments.kernel import check_kernel
+from kernbench.estimators.arguments.parameters import check_class_weight, check_n_jobs, check_run, check_strength
 from kernbench.estimators.fit.choice import AUTO, named_entry
-from kernbench.estimators.fit.kernel import check_kernel
-from kernbench.estimators.fit.parameters import check_class_weight, check_n_jobs, check_run, check_strength
 from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, SCHEMES
 from kernbench.losses.margin import MARGIN_LOSSES, margin_loss

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit import chunks
+from kernbench.estimators.arguments import chunks
 
 
 class Reader(chunks.Reader):

@@ -11,7 +11,9 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbench._random import generator_of
-from kernbench.estimators.fit.kernel import kernel_of
+from kernbench.estimators.arguments.kernel import kernel_of
+from kernbench.estimators.arguments.parameters import callbacks_of, precision
+from kernbench.estimators.arguments.training_data import check_batch, two_labels
 from kernbench.estimators.fit.outcome import (
     INTERRUPTED,
     SAMPLE_CAP,
@@ -19,11 +21,9 @@ from kernbench.estimators.fit.outcome import (
     warn_if_sample_misleads,
     warn_unless_converged,
 )
-from kernbench.estimators.fit.parameters import callbacks_of, precision
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.runs import iteration_limit, run_solver, title_of
 from kernbench.estimators.fit.solver import make_solver
-from kernbench.estimators.fit.training_data import check_batch, two_labels
 from kernbench.estimators.svm.expansion import set_expansion
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.estimators.svm.multiclass import Pair

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernbench.estimators.fit.targets import check_targets
-from kernbench.estimators.fit.training_data import check_square, check_weights
+from kernbench.estimators.arguments.targets import check_targets
+from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.estimators.roc.rows import Rows
 from kernbench.estimators.roc.space_task import Formulation
 from kernbench.estimators.windows.parameters import check_ranked_range, loss_of, masses_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.estimators.fit.training_data import check_labels
+from kernbench.estimators.arguments.training_data import check_labels
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, bool, np.float64, str])

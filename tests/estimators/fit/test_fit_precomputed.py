@@ -7,7 +7,7 @@ import pytest
 
 from kernbench import KernelSVC
 from kernbench._models import MODELS
-from kernbench.estimators.fit.training_data import ASYMMETRY, COMPARED_ROWS
+from kernbench.estimators.arguments.training_data import ASYMMETRY, COMPARED_ROWS
 
 N = 60
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 
 from kernbench import KernelSVC
-from kernbench.estimators.fit.chunks import Chunk
+from kernbench.estimators.arguments.chunks import Chunk
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
 from kernbench.problems.streaming.shuffled import Shuffled

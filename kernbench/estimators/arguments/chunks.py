@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.estimators.fit.training_data import distinct_labels
+from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices

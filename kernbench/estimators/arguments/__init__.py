@@ -1,0 +1,1 @@
+"""The arguments of ``fit``: parameters, rows, labels, targets and streams, checked; the kernel that they specify."""
