@@ -50,7 +50,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows is the same.
     random_state : int, RandomState, Generator or None, default=None
-        For ``gamma="median"`` only.
+        Draws the rows of ``gamma="median"``; not used otherwise.
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
         A dict it returns adds columns to ``trace_``; True stops the run.

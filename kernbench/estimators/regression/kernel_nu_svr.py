@@ -50,7 +50,7 @@ class KernelNuSVR(KernelSVR):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows is the same.
     random_state : int, RandomState, Generator or None, default=None
-        For ``gamma="median"`` only.
+        Draws the rows of ``gamma="median"``; not used otherwise.
     callback : callable or list of callables, default=None
         As in `KernelRegressor`.
 

@@ -51,15 +51,12 @@ class Bound:
 
     Attributes
     ----------
-    text : str
-        The finding in one sentence.
+    text, datasets : see `Claim`
     method, metric : str
     bound : float
         Bound in the units of records; a plain number for a ratio.
     baseline : str or None
         Method whose value the method's is divided by.
-    datasets : tuple of str or None
-        Data sets to which it applies; None: all on which the methods are run.
     """
 
     text: str
@@ -80,8 +77,7 @@ class Passing:
 
     Attributes
     ----------
-    text : str
-        The finding in one sentence.
+    text, datasets : see `Claim`
     method, baseline, metric : str
         The metric's name is also that of its column in the traces.
     time_fraction : float
@@ -89,8 +85,6 @@ class Passing:
         Relative distance to the level that counts as reaching it.
     later : bool
         The claim is that it takes `method` at least that share of the time, or that it never reaches the level.
-    datasets : tuple of str or None
-        Data sets to which it applies; None: all on which the methods are run.
     """
 
     text: str

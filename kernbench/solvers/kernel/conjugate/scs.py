@@ -46,10 +46,7 @@ class SCS(Method):
     ----------
     rows : KernelRows or a source of samples
         A source (see ``kernbench.problems.streaming.samples``) has labels and weights of its own; then `y` is None.
-    y : array-like of shape (n,)
-        -1 and +1.
-    alpha : float
-    weights : array-like of shape (n,), optional
+    y, alpha, weights : see `MarginProblem`
     fit_intercept : bool, default=True
         b is the exact minimiser for the sample at every point of a search.
     loss : {"hinge"}, default="hinge"
@@ -62,7 +59,7 @@ class SCS(Method):
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
     validation : {"redraw", "holdout"}, default="redraw"
-        Judge steps by examples drawn anew each time, or by a fifth of the rows set aside at the start.
+        Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
         Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
         1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
@@ -90,7 +87,7 @@ class SCS(Method):
         Iterations whose step was kept.
     radius : float
     work : Work
-        Of the core: the sample, its kernel matrix and responses.
+        The state of the core: the sample, its kernel matrix and responses.
 
     References
     ----------
