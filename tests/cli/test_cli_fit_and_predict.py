@@ -387,3 +387,30 @@ def test_a_folder_is_fitted_in_blocks(kernbench, refused, tmp_path):
     assert "there are no labels" in refused(*fit)
     np.save(tmp_path / "y.npy", table[:, 3])
     assert outcome(kernbench(*fit, "--label", "y.npy"))["examples"] == "600 × 3"
+
+
+def test_tune_chooses_by_cross_validation(kernbench, moons, tmp_path):
+    grid = ("--set", "Cs=[0.1, 10]", "--set", "gammas=[0.5, 2]", "--set", "cv=3")
+    result = kernbench("fit", "train.svm", "--tune", *grid, "--test", "test.svm", "--out", "m.npz")
+    assert result.exit_code == 0, result.output
+    model = load_model(tmp_path / "m.npz")
+    assert type(model).__name__ == "KernelSVCCV" and model.cv_results_["mean_test_score"].shape == (4,)
+    shown = {name.strip(): value for name, value in (line.rsplit(maxsplit=1) for line in result.stdout.splitlines())}
+    assert float(shown["C"]) == model.best_params_["C"] and float(shown["gamma"]) == model.best_params_["gamma"]
+    assert float(shown["cross-validated score"]) == pytest.approx(model.best_score_, rel=1e-4)
+    ranking = kernbench("fit", "train.svm", "--tune", "--estimator", "rocsvc", "--set", "alphas=[0.1, 0.01]")
+    assert ranking.exit_code == 0 and "alpha" in ranking.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--estimator", "linearregressor"), "--tune is for kernelsvc and rocsvc"),
+        (("--set", "C=1"), "Cs"),
+        (("--set", "refit=false"), "leave it out"),
+        (("--chunk-rows", "50"), "chunk"),
+    ],
+)
+def test_what_cannot_be_tuned_is_said(kernbench, moons, arguments, message):
+    result = kernbench("fit", "train.svm", "--tune", *arguments)
+    assert result.exit_code == 2 and message in result.output and "Traceback" not in result.output

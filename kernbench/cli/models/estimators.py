@@ -3,20 +3,32 @@
 import inspect
 import re
 
-from kernbench._models import ESTIMATORS
+from kernbench._models import BY_NAME, ESTIMATORS
 from kernbench._names import unknown_name
 
 TASKS = ("classify", "rank", "regress")  # tasks for which a file of examples with labels suffices
 NAMES = {model.name.lower(): model for model in ESTIMATORS if model.task in TASKS}
+SEARCHES = {"KernelSVC": "KernelSVCCV", "ROCSVC": "ROCSVCCV"}  # of ``--tune``
 OWN = ("callback", "verbose")  # parameters that the command line sets itself
 
 
-def find(name):
-    """Return the entry of the estimator called `name`; raise ValueError, which suggests the nearest, if there is
-    none."""
+def find(name, tune=False):
+    """Return the entry of the estimator called `name`, or of the one that searches its parameters.
+
+    Raises
+    ------
+    ValueError
+        If there is none; the message suggests others.
+    """
     if name.lower() not in NAMES:
         raise ValueError(unknown_name("estimator", name, NAMES))
-    return NAMES[name.lower()]
+    entry = NAMES[name.lower()]
+    if not tune or entry.name in SEARCHES.values():
+        return entry
+    if entry.name not in SEARCHES:
+        known = " and ".join(each.lower() for each in SEARCHES)
+        raise ValueError(f"--tune is for {known}: choose the parameters of {name} by --set")
+    return BY_NAME[SEARCHES[entry.name]]
 
 
 def parameters(estimator):

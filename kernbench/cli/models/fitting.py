@@ -41,6 +41,11 @@ def _shown(default):
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the estimator; may be repeated."
 )
 @click.option(
+    "--tune",
+    is_flag=True,
+    help="Choose C (or alpha) by cross-validation, and gamma among --set gammas=...; for kernelsvc and rocsvc.",
+)
+@click.option(
     "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
 )
 @click.option("--test", metavar="FILE", help="Test examples.")
@@ -70,7 +75,7 @@ def _shown(default):
 @PLUGIN
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.pass_context
-def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
+def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
     """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or packed) or the name of a data set.
 
     A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit memory; for NPY, --label
@@ -82,6 +87,7 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
     Examples:
       kernbench fit adult-like --set C=10 --set gamma=0.05
       kernbench fit train.svm --test test.svm --set C=10 --out model.npz
+      kernbench fit train.svm --tune --set "Cs=[0.1, 1, 10]" --set "gammas=[0.01, 0.1]"
       kernbench fit table.csv --label income --test-size 0.2 --out model.npz
       kernbench fit train.svm --set solver=sbp --set max_seconds=30 --out model.npz
       kernbench fit train.svm --plugin mine.py --set solver=mine
@@ -97,13 +103,15 @@ def command(ctx, data, estimator, settings, label, test, test_size, chunk_rows, 
     from kernbench.cli.models.sources import chunks_of, label_column, test_rows, train_and_test
     from kernbench.cli.outputs import check_writable_file
 
-    entry = find(estimator)
+    entry = find(estimator, tune)
     if out is not None:
         check_writable_file(out)
     build = entry.load()
     params = parse_settings(settings, build)
     if params.get("kernel") == "precomputed":
         raise ValueError("kernel=precomputed is for use from Python: the command line reads examples, not kernels")
+    if params.get("refit") is False:
+        raise ValueError("refit=false leaves no model to score or to save: leave it out")
     params.setdefault("random_state", seed)
     check_parameters(build(**params))  # before a large file is read
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
@@ -182,6 +190,11 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
         rows += [(f"test {name}", value) for name, value in scores(task, model, X_test, y_test)]
     if hasattr(model, "alpha_"):  # chosen by cross-validation
         rows.append(("alpha", f"{model.alpha_:g}"))
+    if hasattr(model, "best_params_"):
+        chosen = {name: value if isinstance(value, str) else f"{value:g}" for name, value in model.best_params_.items()}
+        rows += list(chosen.items())
+        if hasattr(model, "best_score_"):
+            rows.append(("cross-validated score", f"{model.best_score_:.5g}"))
     rows += [
         ("objective", f"{np.max(objectives):.6g}{pairs}"),
         ("duality gap", "–" if np.isnan(gaps).all() else f"{np.nanmax(gaps):.3g}{pairs}"),

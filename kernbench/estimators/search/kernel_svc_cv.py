@@ -3,19 +3,15 @@
 from dataclasses import replace
 from time import perf_counter
 
-import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
-
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.search.calibration import probabilities
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.grid import check_memory, checked_grid
 from kernbench.estimators.search.grid_of_cells import GridOfCells
 from kernbench.estimators.search.held_out import checked_scoring
 from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import index_chosen, results_of
+from kernbench.estimators.search.search_result import SearchResult
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
@@ -23,20 +19,9 @@ from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 
 SHARED = frozenset(KernelSVC._get_param_names())
-OF_SEARCH = (
-    "best_params_",
-    "best_score_",
-    "best_index_",
-    "cv_results_",
-    "n_splits_",
-    "multimetric_",
-    "refit_time_",
-    "oof_decision_",
-    "calibration_",
-)  # attributes that KernelSVC does not have
 
 
-class KernelSVCCV(ExpansionClassifier):
+class KernelSVCCV(SearchResult, ExpansionClassifier):
     """`KernelSVC` with ``C`` and ``gamma`` chosen by cross-validation, all folds on the same kernel rows.
 
     Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
@@ -275,66 +260,6 @@ class KernelSVCCV(ExpansionClassifier):
         model = KernelSVC(C=C, gamma=gamma, **{**parameters, "max_seconds": None, "n_jobs": None})
         model._twin = self._twin
         return model
-
-    def _take(self, model, search):
-        """Set the fitted attributes; `model` is None without a refit."""
-        for name in _fitted_attributes(self):
-            delattr(self, name)
-        for name in () if model is None else _fitted_attributes(model):
-            setattr(self, name, getattr(model, name))
-        if model is not None:
-            if search.best[2]:
-                self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
-            self.n_kernel_evaluations_ += search.n_kernel_evaluations
-        if search.best is None:  # several scores, none of which decides
-            return
-        own, held_out = search.cells[search.best_index], search.best[3]
-        self.best_index_, self.best_params_ = search.best_index, dict(own["params"])
-        if search.scoring.decides is not None:
-            self.best_score_ = float(own["scores"][search.scoring.decides].mean())
-        self.oof_decision_ = held_out.decisions
-        if self.calibration is not None:
-            self.calibration_ = search.calibration()
-
-    @property
-    def estimator_(self):
-        """The best cell fitted to all rows, a `KernelSVC`."""
-        self._check_is_fitted()
-        model = self._model(self.best_params_["C"], self.best_params_["gamma"])
-        for name in _fitted_attributes(self):
-            if name not in OF_SEARCH:
-                setattr(model, name, getattr(self, name))
-        return model
-
-    @available_if(lambda self: self.calibration is not None)
-    def predict_proba(self, X):
-        """Return the probability of each class, by the calibration of the out-of-fold decision values.
-
-        Parameters
-        ----------
-        X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        self._check_is_fitted()
-        scores = self._pair_values(X)[:, 0] if len(self.classes_) == 2 else self._scores(X)
-        return probabilities(self.calibration_, scores)
-
-    def _check_is_fitted(self):
-        if not self.refit and hasattr(self, "cv_results_"):
-            raise NotFittedError(
-                "this search has refit=False, so that there is no model: choose refit=True, or fit "
-                "KernelSVC(**search.best_params_)"
-            )
-        super()._check_is_fitted()
-
-
-def _fitted_attributes(model):
-    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
 
 
 def _of_pairs(task, solutions):

@@ -7,7 +7,18 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import accuracy_score, brier_score_loss, f1_score
-from sklearn.model_selection import GridSearchCV, PredefinedSplit
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
 
 import kernbench
 from kernbench import KernelSVC, KernelSVCCV
@@ -160,8 +171,6 @@ def test_scores_of_probabilities_use_calibrations_of_the_other_folds():
     X, y = examples()
     search = KernelSVCCV([1.0], [0.1], cv=3, calibration="sigmoid", scoring="neg_brier_score").fit(X, y)
     fold = np.empty(len(y), dtype=int)
-    from sklearn.model_selection import StratifiedKFold
-
     for k, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
         fold[test] = k
     scores = search.oof_decision_[:, None]
@@ -218,3 +227,42 @@ def test_a_function_cannot_take_a_cell_that_was_not_finished(monkeypatch):
     added.clear()
     with pytest.warns(ConvergenceWarning, match="after 1 of 3 cells"):
         KernelSVCCV(CS, [0.1], cv=3, refit=lambda table: 0).fit(*examples())
+
+
+# --- splitters -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_leave_one_out_of_2000_rows():
+    X, y = examples(2000)
+    search = KernelSVCCV([1.0], [0.1], cv=LeaveOneOut()).fit(X, y)
+    assert search.n_splits_ == 2000 and np.isfinite(search.oof_decision_).all()
+    for k in np.random.default_rng(0).choice(2000, 3, replace=False):
+        rest = np.arange(2000) != k
+        alone = KernelSVC(C=1.0, gamma=0.1, tol=1e-6).fit(X[rest], y[rest]).decision_function(X[k : k + 1])
+        assert search.oof_decision_[k] == pytest.approx(alone[0], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [StratifiedGroupKFold(3), LeaveOneGroupOut(), LeavePGroupsOut(1), PredefinedSplit(np.arange(150) % 4), KFold(5)],
+    ids=lambda splitter: type(splitter).__name__,
+)
+def test_splitters_with_weights_classes_and_a_precomputed_kernel(splitter):
+    X, y = examples(n_classes=3)
+    groups, weights = np.arange(150) // 30, np.random.default_rng(0).integers(0, 3, 150).astype(float)
+    K = rbf_kernel(X, gamma=0.1)
+    search = KernelSVCCV([1.0, 10.0], kernel="precomputed", cv=splitter, tol=1e-6, decision_function_shape="ovo")
+    search.fit(K, y, weights, groups=groups)
+    model = KernelSVC("precomputed", tol=1e-6, decision_function_shape="ovo", **{"C": search.best_params_["C"]})
+    for train, test in splitter.split(X, y, groups):
+        alone = model.fit(K[np.ix_(train, train)], y[train], weights[train])
+        expected = alone.decision_function(K[np.ix_(test, train)])
+        np.testing.assert_allclose(search.oof_decision_[test], expected, atol=5e-3)
+
+
+@pytest.mark.parametrize("splitter", [RepeatedStratifiedKFold(n_splits=3, n_repeats=2), LeavePGroupsOut(2)])
+def test_rows_held_out_several_times_are_refused(splitter):
+    X, y = examples()
+    with pytest.raises(ValueError, match="out . times.* without repetitions"):
+        KernelSVCCV([1.0], [0.1], cv=splitter).fit(X, y, groups=np.arange(150) // 50)
