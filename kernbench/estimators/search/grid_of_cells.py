@@ -126,6 +126,8 @@ class GridOfCells:
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self.n_unconverged += cell.n_unconverged
+        if self.search.store_oof_decisions:
+            own["decisions"] = held_out.decisions
         if self.scoring.decides is None:
             own["held_out"] = held_out  # which cell is the best is not known before all are done
             return
@@ -143,6 +145,12 @@ class GridOfCells:
             raise ValueError(f"refit returned {index}, a cell that was not finished")
         self.best_index = index
         self.best = (own["params"]["C"], own["params"]["gamma"], None, own["held_out"])
+
+    def all_decisions(self):
+        """Return the out-of-fold decision values of all cells; NaN for those that were not finished."""
+        found = [cell.get("decisions") for cell in self.cells]
+        nothing = np.full_like(next(values for values in found if values is not None), np.nan)
+        return np.array([nothing if values is None else values for values in found])
 
     def calibration(self):
         """Return the calibration of the best cell's out-of-fold decision values, see `fitted_calibration`."""

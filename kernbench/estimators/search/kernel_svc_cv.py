@@ -71,6 +71,8 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         Folder of finished cells of exact searches. Those that are in it are not solved again: a search that was killed
         continues, and a grid may grow. A cell is found again if rows, labels, weights, folds, kernel, parameters and
         the version of kernbench are the same.
+    store_oof_decisions : bool, default=False
+        Whether to keep the out-of-fold decision values of all cells, not of the best one alone: ``oof_decisions_``.
     cache_size : float, default=500
         Megabytes of kernel rows. The search is cheapest if it holds all of them: 4 n² bytes in float32.
     max_seconds : float, default=None
@@ -95,6 +97,8 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         that of a fold, without the fit to all rows that the folds share.
     oof_decision_ : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
         Decision values of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+    oof_decisions_ : ndarray of shape (n_cells, ...)
+        With `store_oof_decisions`: those of each cell, in the order of ``cv_results_``; NaN for cells not finished.
     calibration_ : dict
         With `calibration`: its ``method`` and numbers, which ``predict_proba`` evaluates.
     n_splits_ : int
@@ -148,6 +152,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         calibration=None,
         n_jobs=None,
         memory=None,
+        store_oof_decisions=False,
         fit_intercept=True,
         tol=1e-3,
         max_iter=-1,
@@ -175,6 +180,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         self.calibration = calibration
         self.n_jobs = n_jobs
         self.memory = memory
+        self.store_oof_decisions = store_oof_decisions
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
@@ -254,6 +260,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         """Check the parameters that can be checked without data."""
         checked_grid(self)
         check_flag("fit_intercept", self.fit_intercept)
+        check_flag("store_oof_decisions", self.store_oof_decisions)
 
     def _model(self, C, gamma):
         parameters = {name: value for name, value in self.get_params(deep=False).items() if name in SHARED}

@@ -15,6 +15,7 @@ OF_SEARCH = (
     "multimetric_",
     "refit_time_",
     "oof_decision_",
+    "oof_decisions_",
     "calibration_",
 )  # attributes that KernelSVC does not have
 
@@ -32,6 +33,8 @@ class SearchResult:
             if search.best[2]:
                 self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
             self.n_kernel_evaluations_ += search.n_kernel_evaluations
+        if self.store_oof_decisions:
+            self.oof_decisions_ = search.all_decisions()
         if search.best is None:  # several scores, none of which decides
             return
         own, held_out = search.cells[search.best_index], search.best[3]

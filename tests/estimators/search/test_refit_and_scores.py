@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 
 import kernbench
 from kernbench import KernelSVC, KernelSVCCV
-from kernbench.metrics import threshold_for
+from kernbench.metrics import auc_difference, roc_auc, threshold_for
 from kernbench.solvers import progress
 
 CS, GAMMAS = [0.1, 1.0, 10.0], ["scale", 0.1]
@@ -197,6 +197,28 @@ def test_a_threshold_comes_from_the_out_of_fold_scores():
     search = KernelSVCCV(CS, [0.1], cv=3).fit(X, y)
     threshold = threshold_for(y, search.oof_decision_, sensitivity=0.9)
     assert np.mean(search.oof_decision_[y == 1] >= threshold) >= 0.9
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_out_of_fold_scores_of_all_cells(shape):
+    X, y = examples(n_classes=4)
+    settings = {"cv": 3, "tol": 1e-6, "decision_function_shape": shape}
+    search = KernelSVCCV(CS, [0.1], store_oof_decisions=True, **settings).fit(X, y)
+    assert len(search.oof_decisions_) == len(CS) and not hasattr(search.estimator_, "oof_decisions_")
+    np.testing.assert_array_equal(search.oof_decisions_[search.best_index_], search.oof_decision_)
+    for C, found in zip(CS, search.oof_decisions_):
+        alone = KernelSVCCV([C], [0.1], **settings).fit(X, y)
+        np.testing.assert_allclose(found, alone.oof_decision_, atol=5e-3)
+        assert not hasattr(alone, "oof_decisions_")
+
+
+def test_two_cells_are_compared_by_their_areas():
+    X, y = examples()
+    search = KernelSVCCV([1e-3, 1.0], [0.1, 100.0], cv=3, store_oof_decisions=True, scoring="roc_auc").fit(X, y)
+    good, bad = search.best_index_, int(np.argmin(search.cv_results_["mean_test_score"]))
+    found = auc_difference(y, search.oof_decisions_[good], search.oof_decisions_[bad])
+    areas = [roc_auc(y, search.oof_decisions_[k]) for k in (good, bad)]
+    assert found.difference == pytest.approx(areas[0] - areas[1]) and found.low > 0
 
 
 # --- a search is a run -------------------------------------------------------------------------------
