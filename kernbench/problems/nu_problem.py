@@ -28,6 +28,7 @@ from kernbench.problems.intercept import best_constant, weighted_quantile
 from kernbench.problems.margin_problem import MarginProblem, require_number
 from kernbench.validation.numbers import check_number
 
+NO_BETTER = 1e-3  # share of the tolerance below which a violation or a gap shows that nothing is better than f = 0
 SAME_SUM = 1e-12  # share of a sum of coefficients that counts as rounding
 
 
@@ -99,6 +100,11 @@ class NuProblem(MarginProblem):
     def size(self):
         """Return M, the sum of the magnitudes of the coefficients, or its bound."""
         return self.mass / (self.alpha * self.n)
+
+    def least_objective(self, largest):
+        """Return the least value of -alpha/2 ||f||^2 inside the constraints with k(x, z) up to `largest`: the unit of
+        objectives and gaps near 0, where no share of the objective can be reached."""
+        return -0.5 * self.alpha * self.size() ** 2 * largest
 
     def gap(self, coef, responses, intercept):
         """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
@@ -213,6 +219,10 @@ class NuRisk(MarginRisk):
     def __init__(self, problem):
         super().__init__(problem)
         self.lowest = problem.lowest
+
+    def negligible(self, tol, largest):
+        """Return the gap that counts as 0 at f = 0 with the objective 0: a share of that of equal rows."""
+        return -NO_BETTER * tol * self.problem.least_objective(largest)
 
     def sensitive(self, scores, error):
         self._level = self.problem.level(scores)  # kept: it moves the sum of all losses down only

@@ -220,7 +220,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         result,
         objective=found.objective,
         gap=found.gap,
-        status=_status(result.status, found, tol),
+        status=_status(result.status, found, tol, examined),
         returned=returned,
         rounding=found.rounding,
         error_of_scores=found.error_of_scores,
@@ -231,12 +231,15 @@ def _is_cheap(examined, solution):
     return hasattr(examined.rows, "matvec") and len(solution.coef) * np.count_nonzero(solution.coef) <= FEW_VALUES
 
 
-def _status(status, found, tol):
+def _status(status, found, tol, examined):
     if status in KEPT:
         return status
     if found.gap <= tol * abs(found.objective):
         return "converged"
-    return STAGNATED if status == "converged" else status
+    if status != "converged":
+        return status
+    is_zero = found.objective == 0.0 and found.gap <= examined.risk.negligible(tol, examined.largest)
+    return status if is_zero else STAGNATED
 
 
 def _largest_entry(X):

@@ -85,10 +85,17 @@ def warn_of_rounding(model, results):
         type(model).__name__,
         f"scale the columns (sklearn.preprocessing.StandardScaler), or {_weaker(model)}",
     )
-    if any(_is_zero(result.returned) and np.any(result.solution.coef) for result in results):
+    zeros = [result for result in results if _is_zero(result.returned) and np.any(result.solution.coef)]
+    if zeros:
+        is_optimum = all(result.converged for result in zeros)
+        cause = (
+            f"there is none, so {_weaker(model)}, or change the kernel"
+            if is_optimum
+            else f"{remedy}, or raise max_iter"
+        )
         warn(
             f"{name}(solver={model.solver!r}) found no function with a smaller objective than f = 0, which is returned "
-            f"with the best intercept: {remedy}, or raise max_iter.",
+            f"with the best intercept: {cause}.",
             ConvergenceWarning,
         )
     worst = max((result.error_of_scores for result in results), default=0.0)

@@ -75,19 +75,23 @@ def certify(
         doubtful = not known.total <= allowed(objective, gap, tol)
         if gap + known.total <= tol * abs(objective):
             break
-    error = known.objective
+    error, least_gain = known.objective, 0.0
     if doubtful or not objective <= at_zero - error:
         space = make_space()
         if space.work <= MOST_WORK:
             objective, error, bound, exact = _extended(risk, model, space, largest)
             lower = max(lower, bound) if np.isfinite(lower) else bound
+            least_gain = error
             if doubtful and scores is not None:
                 size = max(1.0, float(np.abs(exact).max()))
                 error_of_scores = float(np.abs(scores() - exact).max()) / size
     stored = risk.change(objective, folding)
     error += stored
     lower = max(risk.lowest, min(lower, at_zero)) if np.isfinite(lower) else risk.lowest
-    if not objective + stored <= at_zero * (1.0 + SAME):
+    is_zero = not objective + stored <= at_zero * (1.0 + SAME)
+    if risk.lowest < 0.0:  # the optimum may be f = 0: rounding of another objective would be divided by its level
+        is_zero = is_zero or objective + stored >= at_zero - least_gain
+    if is_zero:
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
     gap = float(max(0.0, objective + error - lower))
     return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))

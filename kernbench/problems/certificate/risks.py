@@ -37,6 +37,10 @@ class MarginRisk:
         """Return the risk at f = 0 with the best intercept, and that intercept."""
         return self.problem.at_zero
 
+    def negligible(self, tol, largest):
+        """Return the gap that counts as 0 where the objective is 0: none, since other objectives are positive."""
+        return 0.0
+
     def change(self, risk, error):
         """Return how much the risk may change from `risk` if each score changes by at most `error`."""
         if np.isfinite(self.slope):
@@ -130,6 +134,10 @@ class ScoresRisk:
 
     def at_zero(self):
         return self.zero, 0.0
+
+    def negligible(self, tol, largest):
+        """Return the gap that counts as 0 where the objective is 0: none, since other objectives are positive."""
+        return 0.0
 
     def change(self, risk, error):
         """Return the change of the risk, as for a margin: a difference of two scores."""

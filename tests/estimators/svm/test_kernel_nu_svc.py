@@ -182,7 +182,26 @@ def test_hulls_that_intersect_give_the_zero_function_and_say_so(n, d, dtype):
     assert (model.decision_function(X) == 0.0).all() and (model.rho_ == 0.0).all() and len(model.support_) == 0
     # The squared distance of the hulls, against that of rows: the certificate of f = 0.
     assert model.objective_ == 0.0 and 0.0 <= model.duality_gap_ <= 1e-9
+    assert model.converged_ and model.status_ == "converged" and model.fit_status_ == 0
     assert model.n_iter_[0] <= 10_000
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_pairs_of_equal_rows_give_the_zero_function_too(n):
+    """Coefficients that cancel give an f whose values are rounding: it is no better than f = 0."""
+    X = np.repeat(np.random.default_rng(n).normal(size=(n // 2, 3)), 2, axis=0)
+    with pytest.warns(ConvergenceWarning, match="there is none, so raise nu=0.5"):
+        model = KernelNuSVC().fit(X, np.arange(n) % 2)
+    assert model.converged_ and model.objective_ == 0.0 and (model.decision_function(X) == 0.0).all()
+
+
+def test_zero_is_not_converged_where_the_gap_is_not_negligible():
+    """Far from the optimum no better function than f = 0 is known, and the gap says how much better one may be."""
+    X = np.repeat(np.random.default_rng(0).normal(size=(200, 3)), 2, axis=0)
+    X[::2] += 1e-3
+    with pytest.warns(ConvergenceWarning):
+        model = KernelNuSVC(nu=0.1, max_iter=1).fit(X, np.arange(400) % 2)
+    assert not model.converged_ and model.duality_gap_ > 1e-3 * model.tol * model.nu**2 / 2
 
 
 def test_equal_rows_are_no_error():

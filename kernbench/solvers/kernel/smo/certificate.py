@@ -10,9 +10,9 @@ function, for instance, is scaled up until no example is inside the margin.
 import numpy as np
 
 from kernbench.problems.kernel.expansion import best_multiple
+from kernbench.problems.nu_problem import NO_BETTER
 
 MOST_GAP = 0.1  # share of the objective that the gap may be where rounding allows no smaller one
-NO_BETTER = 1e-3  # share of the tolerance below which a violation shows that nothing is better than f = 0
 SAME_MARGIN = 1e-15  # share by which rounding may leave an example inside the margin
 
 
