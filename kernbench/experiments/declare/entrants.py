@@ -14,13 +14,13 @@ ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero
 # Reasons that several races have.
 TRIMMED = {
     "RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr",
-    "KernelNuSVC": "it is KernelSVC with a share nu in place of C, for which a setting has no value",
+    "KernelNuSVC": "it is KernelSVC with a share nu in place of C, and it is measured against NuSVC in peers-svm",
     "KernelSVCCV": "it is KernelSVC with a search of its own, and single fits are timed",
 }
 TRIMMED_REGRESSION = {
     "RankedRangeRegressor": "it minimises another objective, without the largest losses: see sorr",
     "KernelSVR": "it is KernelRegressor with the parameters of SVR, and it is measured in peers-svm",
-    "KernelNuSVR": "it is KernelSVR with a share nu in place of epsilon, for which a setting has no value",
+    "KernelNuSVR": "it is KernelSVR with a share nu in place of epsilon, and it is measured against NuSVR in peers-svm",
     "DoublyStochasticGPRegressor": "its mean is a ridge regression, which runs, and its variances are judged in dsg-gp",
 }
 SEARCHED = {"ROCSVCCV": "it is ROCSVC with a search of its own, and single fits are timed"}

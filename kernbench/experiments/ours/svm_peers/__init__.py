@@ -7,4 +7,6 @@
     limit.py           a cell: the least time in which the rows of all support vectors can be computed
     family.py          the same for regression and one class
     fits_of_family.py  their cells
+    shares.py          the same at equal nu
+    fits_of_shares.py  their cells
 """

@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
-from kernbench.experiments.ours.svm_peers import family
+from kernbench.experiments.ours.svm_peers import family, shares
 
 HERE = "kernbench.experiments.ours.svm_peers"
 KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators:KernelSVC", "sklearn.svm:SVC"
@@ -105,6 +105,7 @@ QUICK = Scale(
         _quick("adult-like-wide", "adult-like", 0.005, 100.0, "generated data of Adult's shape; γ = 0.005, C = 100"),
         _quick("checkerboard", "checkerboard", 5.0, 10.0, "generated; γ = 5, C = 10"),
         *family.QUICK_SETTINGS,
+        *shares.QUICK_SETTINGS,
     ),
     repeats=1,
     time_limit=120.0,
@@ -125,6 +126,7 @@ PAPER_SCALE = Scale(
         _setting("ijcnn1", {"name": "ijcnn1"}, 2.0, 32.0, note="γ = 2, C = 32 (ours)"),
         _setting("w8a", {"name": "w8a"}, 0.05, 10.0, note="γ = 0.05, C = 10 (ours)"),
         *family.PAPER_SETTINGS,
+        *shares.PAPER_SETTINGS,
     ),
     repeats=3,
     time_limit=3600.0,
@@ -148,8 +150,12 @@ METRICS = (
     *family.METRICS,
 )
 
-SMALL = tuple(setting.name for setting in QUICK.settings if setting not in family.QUICK_SETTINGS)
-LARGE = tuple(setting.name for setting in PAPER_SCALE.settings if setting not in family.PAPER_SETTINGS)
+SMALL = tuple(
+    setting.name for setting in QUICK.settings if setting not in (*family.QUICK_SETTINGS, *shares.QUICK_SETTINGS)
+)
+LARGE = tuple(
+    setting.name for setting in PAPER_SCALE.settings if setting not in (*family.PAPER_SETTINGS, *shares.PAPER_SETTINGS)
+)
 CLASSES = (*SMALL, *LARGE)  # the data sets whose labels are two classes
 
 
@@ -188,6 +194,7 @@ CLAIMS = (
         time_fraction=0.5,
     ),
     *family.CLAIMS,
+    *shares.CLAIMS,
 )
 
 EXPERIMENT = Experiment(
@@ -195,7 +202,7 @@ EXPERIMENT = Experiment(
     title="Kernel SVMs, many solvers: time to the same accuracy",
     paper="Ours",
     optimality="relative_gap",
-    methods=(*METHODS, *family.REGRESSORS, *family.DETECTORS),
+    methods=(*METHODS, *family.REGRESSORS, *family.DETECTORS, *shares.METHODS),
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
     claims=CLAIMS,
@@ -267,6 +274,7 @@ EXPERIMENT = Experiment(
             datasets=CLASSES,
         ),
         *family.TABLES,
+        *shares.TABLES,
     ),
     figures=(
         Marks(
@@ -277,6 +285,7 @@ EXPERIMENT = Experiment(
             heading="Time",
         ),
         *family.FIGURES,
+        *shares.FIGURES,
         Profiles(
             "profile",
             "Time of a fit, profile",
@@ -322,9 +331,10 @@ EXPERIMENT = Experiment(
     own_data=True,
     newcomers={"kernel-svm": next(method for method in METHODS if method.name == "sdca")},
     own_file=OwnFile({"gamma": "scale", "C": 1.0}, methods=QUICK_METHODS),
-    note="The Gaussian SVM with an intercept, for classes, regression and one class; tol = 10⁻³ in each library's own "
-    "sense. Times are of the fit alone, with one thread. The lower limit is not a solver but the least time in which "
-    "the rows of the support vectors can be computed. Models on features minimise another objective and are judged "
-    "by their test error. scikit-learn-intelex and SnapML are given sparse data as dense arrays, off the clock: the "
-    "former ends far from the optimum on w8a in sparse form, the latter takes arrays alone.",
+    note="The Gaussian SVM with an intercept, for classes, regression, one class and shares ν; tol = 10⁻³ in each "
+    "library's own sense. Times are of the fit alone, with one thread. The lower limit is not a solver but the "
+    "least time in which the rows of the support vectors can be computed. Models on features minimise another "
+    "objective and are judged by their test error. scikit-learn-intelex and SnapML are given sparse data as dense "
+    "arrays, off the clock: the former ends far from the optimum on w8a in sparse form, the latter takes arrays "
+    "alone.",
 )

@@ -50,7 +50,7 @@ def regression(cell):
     original = load(cell.loader)(**cell.arguments)
     data, problem = in_precision(cell, original), {name: cell.params[name] for name in ("C", "epsilon")}
     warm_up(cell, cell.params, data)
-    model, predictions, seconds, memory = _timed(cell, data, (data.X_train, data.y_train), "predict")
+    model, predictions, seconds, memory = timed_outputs(cell, data, (data.X_train, data.y_train), "predict")
     metrics = {"rmse": float(np.sqrt(np.mean((np.ravel(predictions) - data.y_test) ** 2)))}
     if hasattr(model, "dual_coef_"):
         from sklearn.svm import SVR
@@ -58,8 +58,8 @@ def regression(cell):
         X, y, gamma = original.X_train, original.y_train, cell.params["gamma"]
         exact = SVR(gamma=gamma, tol=BOUND_TOL, cache_size=1000, **problem).fit(X, y)
         bound = regression_bound(X, y, gamma=gamma, rows=exact.support_, coef=dual_coefficients(exact), **problem)
-        metrics |= _judged(model, regression_objective(model, X, y, **problem), bound, seconds["fit"])
-    return _record(model, data, metrics, seconds, memory)
+        metrics |= judged(model, regression_objective(model, X, y, **problem), bound, seconds["fit"])
+    return recorded(model, data, metrics, seconds, memory)
 
 
 def novelty(cell):
@@ -78,7 +78,7 @@ def novelty(cell):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         build(cell.estimator, cell.params, 0).fit(data.X_train[: cell.warm_up_rows])
-    model, scores, seconds, memory = _timed(cell, data, (data.X_train,), "decision_function")
+    model, scores, seconds, memory = timed_outputs(cell, data, (data.X_train,), "decision_function")
     metrics = {
         "auc": roc_auc(data.y_test, -np.ravel(scores).astype(np.float64)),
         "share_novel": float(np.mean(outputs(model.decision_function, data.X_train) < 0)),
@@ -89,11 +89,11 @@ def novelty(cell):
         X = original.X_train
         exact = OneClassSVM(gamma=gamma, nu=nu, tol=BOUND_TOL, cache_size=1000).fit(X)
         bound = one_class_bound(X, gamma=gamma, nu=nu, rows=exact.support_, coef=dual_coefficients(exact))
-        metrics |= _judged(model, one_class_objective(model, X, nu=nu), bound, seconds["fit"])
-    return _record(model, data, metrics, seconds, memory)
+        metrics |= judged(model, one_class_objective(model, X, nu=nu), bound, seconds["fit"])
+    return recorded(model, data, metrics, seconds, memory)
 
 
-def _timed(cell, data, examples, output):
+def timed_outputs(cell, data, examples, output):
     """Return the fitted model, its outputs for the test rows, the seconds of both, and the peak memory."""
 
     def fit():
@@ -111,7 +111,7 @@ def _timed(cell, data, examples, output):
     return model, found, seconds, memory
 
 
-def _judged(model, objective, bound, fit_seconds):
+def judged(model, objective, bound, fit_seconds):
     gap = (objective - bound) / abs(bound)
     return {
         "objective": objective,
@@ -121,7 +121,7 @@ def _judged(model, objective, bound, fit_seconds):
     }
 
 
-def _record(model, data, metrics, seconds, memory):
+def recorded(model, data, metrics, seconds, memory):
     metrics["n_iter"] = iterations(model)
     evaluations = getattr(model, "n_kernel_evaluations_", None)
     return result(data, metrics, seconds=seconds, n_kernel_evaluations=evaluations, memory=memory)
