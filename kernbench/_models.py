@@ -41,7 +41,7 @@ MODELS = (
     Model("KernelRegressor", "kernbench.estimators.regression.kernel_regressor:KernelRegressor", "regress"),
     Model("KernelSVR", "kernbench.estimators.regression.kernel_svr:KernelSVR", "regress"),
     Model("KernelNuSVR", "kernbench.estimators.regression.kernel_nu_svr:KernelNuSVR", "regress"),
-    Model("KernelNoveltyDetector", "kernbench.estimators.regression.kernel_novelty:KernelNoveltyDetector", "novelty"),
+    Model("KernelNoveltyDetector", "kernbench.estimators.novelty.kernel_novelty:KernelNoveltyDetector", "novelty"),
     Model("LinearRegressor", "kernbench.estimators.regression.linear_regressor:LinearRegressor", "regress"),
     Model("ROCSVC", "kernbench.estimators.roc.roc_svc:ROCSVC", "rank"),
     Model("ROCSVCCV", "kernbench.estimators.roc.roc_svc_cv:ROCSVCCV", "rank"),

@@ -9,7 +9,7 @@ from kernbench.distributed.svm_task import BlockKernelTask
 from kernbench.distributed.tasks import BlockLinearTask, BlockPartialAUCTask, BlockROCTask
 from kernbench.estimators.doubly_stochastic.density_ratio import DoublyStochasticDensityRatio
 from kernbench.estimators.doubly_stochastic.gp import DoublyStochasticGPRegressor
-from kernbench.estimators.regression.kernel_novelty import KernelNoveltyDetector
+from kernbench.estimators.novelty.kernel_novelty import KernelNoveltyDetector
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.kernel_svr import KernelSVR
 from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS

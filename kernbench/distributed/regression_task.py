@@ -9,10 +9,10 @@ from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.arguments.targets import targets_of_chunk
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.regression.kernel_novelty import KernelNoveltyDetector
+from kernbench.estimators.novelty.kernel_novelty import KernelNoveltyDetector
+from kernbench.estimators.novelty.task import NoveltyTask
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.kernel_svr import KernelSVR
-from kernbench.estimators.regression.novelty_task import NoveltyTask
 from kernbench.estimators.regression.parameters import offset_of
 from kernbench.estimators.regression.tasks import KernelRegressionProblem, KernelRegressorTask, KernelSVRTask
 from kernbench.solvers import registry

@@ -26,8 +26,10 @@
       one_kernel.py    all folds, Cs and pairs of classes on the same kernel rows; starts.py
       grid_of_cells.py  results.py    the cells of a grid, and their table
       folds.py  held_out.py    checks of the folds; scores of held-out rows
-    regression/    KernelRegressor, KernelSVR, KernelNuSVR, LinearRegressor, KernelNoveltyDetector
-      tasks.py  nu_svr_task.py  novelty_task.py  parameters.py    their problems; checks of the arguments
+    regression/    KernelRegressor, KernelSVR, KernelNuSVR, LinearRegressor
+      tasks.py  nu_svr_task.py  parameters.py    their problems; checks of the arguments
+    novelty/       KernelNoveltyDetector
+      task.py          its problem, that of a regressor without targets
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio
       model.py         the fit to arrays, batches and streams, and outputs of rows
       parameters.py  stream.py    checks of the arguments; the first rows of a stream

@@ -6,7 +6,8 @@ from scipy import sparse
 
 from kernbench import KernelNoveltyDetector, KernelNuSVC, KernelNuSVR, KernelRegressor, KernelSVR
 from kernbench.estimators.fit import small_problem
-from kernbench.estimators.regression import kernel_novelty, kernel_regressor, kernel_svr
+from kernbench.estimators.novelty import kernel_novelty
+from kernbench.estimators.regression import kernel_regressor, kernel_svr
 from kernbench.estimators.svm import kernel_nu_svc
 from kernbench.kernels.functions import Gaussian
 from kernbench.problems import intercept

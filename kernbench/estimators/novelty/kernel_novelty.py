@@ -7,7 +7,7 @@ from kernbench.estimators.base import KernelModel
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, check_names, check_support
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.small_problem import fit_small_problem
-from kernbench.estimators.regression.novelty_task import NoveltyTask, check_novelty_detector
+from kernbench.estimators.novelty.task import NoveltyTask, check_novelty_detector
 from kernbench.estimators.svm.expansion import Expansion, require_linear
 
 

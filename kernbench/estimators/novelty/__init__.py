@@ -1,0 +1,1 @@
+"""Novelty detection by the one-class support vector machine: KernelNoveltyDetector."""
