@@ -48,10 +48,10 @@ class Method:
         units of `objective`; infinity before the first.
     tol : float
         Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls.
-    min_iter : int
-        Only where ``first_check`` is None: iterations, over all warm starts, before which `advance` does not stop.
+    min_iter : int or None
+        Iterations, over all warm starts, before which `advance` does not stop; None where there is no such number.
     problem : object
-        The problem that is minimised, where estimators ask for it.
+        The problem that is minimised, or None, from which estimators make it again.
     """
 
     losses: tuple = ()
@@ -70,8 +70,8 @@ class Method:
     is_sampled: bool = False
     subproblem_gap: float | None = None
     tol: float
-    min_iter: int
-    problem: object
+    min_iter: int | None = None
+    problem: object = None
 
     def __init__(self, core="compiled"):
         self.core = core_of(type(self), core) if isinstance(core, str) else core

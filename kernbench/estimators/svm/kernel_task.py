@@ -187,7 +187,7 @@ class PairProblem:
         if "nu" in (model.solver_options or {}):
             return None
         rows.release()  # a run that was stopped may have left rows out
-        problem, alpha = getattr(solver, "problem", None), 1.0 / (C * rows.n_rows)
+        problem, alpha = solver.problem, 1.0 / (C * rows.n_rows)
         if not isinstance(problem, MarginProblem) or problem.alpha != alpha:  # made and checked from the same arguments
             problem = MarginProblem(
                 rows,

@@ -173,7 +173,7 @@ class WeightsProblem:
         """
         if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
-        problem = getattr(solver, "problem", None)
+        problem = solver.problem
         if not isinstance(problem, MarginProblem):
             rows = SimpleNamespace(n_rows=X.shape[0])
             problem = MarginProblem(rows, y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss)
@@ -193,7 +193,7 @@ class WeightsProblem:
         if task.entry.name == "newton":
             settings["free_last"] = task.free_last
         solver = make_solver(model, task.entry, design, y, settings)
-        if hasattr(solver, "min_iter") and "min_iter" not in (model.solver_options or {}):
+        if solver.min_iter is not None and "min_iter" not in (model.solver_options or {}):
             solver.min_iter = solver.n_iter + task.min_iter
         return solver
 
