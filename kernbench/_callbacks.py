@@ -5,7 +5,8 @@
     fit, or path            the root; its children are the runs, or, of a single run, the iterations themselves
       |-- a run             one problem (two classes, one output) for one strength of a path
       |     '-- iterations  those between two points of the trace
-      '-- fold, refit       of a cross-validation: roots of the fits inside
+      |-- fold, refit       of a cross-validation: roots of the fits inside
+      '-- cell, refit       of a search: a cell is reported when it is finished; the refit has runs
 
 `CallbackSupport` is the mixin of all estimators; it opens a report around ``fit`` and ``path``. The runs find it by
 `current_report`, and estimators need no code of their own. Without callbacks the report is `SILENT`.
@@ -120,6 +121,49 @@ class Report:
         task_id = None if self.root.sequential_subtasks else number
         return self.root.subcontext(task_name=name, task_id=task_id, max_subtasks=max_subtasks)
 
+    def part_done(self, number, name):
+        """Report a part of the root task that is over, such as a cell of a search.
+
+        Returns
+        -------
+        bool
+            Whether a callback asks to stop.
+        """
+        with self._lock:
+            task = self.subtask(number, name)
+            task.call_on_fit_task_begin(**self._examples)
+            return bool(task.call_on_fit_task_end(**self._examples))
+
+    @contextmanager
+    def part(self, number, name):
+        """Report the runs inside as a part of the root task."""
+        part = _Part(self, number, name)
+        token = _current.set(part)
+        try:
+            yield
+            part.end(None)
+        finally:
+            _current.reset(token)
+
+
+class _Part(Report):
+    """The report of a part of a fit that has runs of its own, such as the last fit of a search."""
+
+    def __init__(self, whole, number, name):
+        self.model, self._examples, self._lock = whole.model, whole._examples, whole._lock
+        self._whole, self._number, self._task_name, self.root = whole, number, name, None
+
+    def begin(self, n_tasks=1, *, in_order=True):
+        self._is_split = n_tasks > 1
+        above = self._whole.root
+        self.root = above.subcontext(
+            task_name=self._task_name,
+            task_id=None if above.sequential_subtasks else self._number,
+            max_subtasks=None if n_tasks == 1 else n_tasks,
+            sequential_subtasks=in_order,
+        )
+        self.root.call_on_fit_task_begin(**self._examples)
+
 
 class _Silent:
     """The report of a fit without callbacks."""
@@ -133,6 +177,13 @@ class _Silent:
 
     def subtask(self, number, name, max_subtasks=0):
         return None
+
+    def part_done(self, number, name):
+        return False
+
+    @contextmanager
+    def part(self, number, name):
+        yield
 
 
 SILENT = _Silent()

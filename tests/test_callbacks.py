@@ -9,10 +9,11 @@ import pytest
 from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from kernbench import ROCSVC, ROCSVCCV, KernelSVC, LinearSVC
+from kernbench import ROCSVC, ROCSVCCV, KernelSVC, KernelSVCCV, LinearSVC
 from kernbench._callbacks import SILENT, current_report
 from kernbench._models import ESTIMATORS, MODELS
 from kernbench.features import RandomFeatures
@@ -163,6 +164,41 @@ def test_folds_and_refit_of_a_search_are_tasks_with_the_fits_inside(n_jobs):
     assert found["ROCSVC", "path"] == 3 and found["ROCSVC", "fit"] == 1
     assert found["ROCSVC", "alpha=1"] == found["ROCSVC", "alpha=0.1"] == 3
     np.testing.assert_array_equal(reported.auc_path_, search.fit(X, y).auc_path_)
+
+
+@pytest.mark.parametrize("search", ["exact", "race"])
+def test_cells_and_refit_of_a_search_are_tasks(search):
+    X, y = examples_of("classify")
+    recorder = Recorder()
+    model = KernelSVCCV([0.1, 1.0], [0.5, 0.1], cv=3, search=search).set_callbacks(recorder).fit(X, y)
+    assert_well_formed(recorder)
+    root = recorder.contexts[0]
+    parts = {context.task_id: context.task_name for context in recorder.contexts if context.parent is root}
+    done = np.flatnonzero(np.isfinite(model.cv_results_["mean_test_score"]))
+    assert root.max_subtasks == 5 and set(parts) == {*done, 4} and parts[4] == "refit"
+    assert all(parts[k] == "C={C:g}, gamma={gamma}".format(**model.cv_results_["params"][k]) for k in done)
+    assert names_of(recorder)["KernelSVCCV", "iterations"] >= 1
+
+
+def test_a_callback_stops_a_search_which_takes_the_best_cell_so_far():
+    class Enough(Recorder):
+        def on_fit_task_end(self, estimator, context, **given):
+            super().on_fit_task_end(estimator, context, **given)
+            return context.task_name.startswith("C=1,")
+
+    recorder, (X, y) = Enough(), examples_of("classify")
+    model = KernelSVCCV([10.0, 1.0, 0.1], [0.5], cv=3).set_callbacks(recorder)
+    with pytest.warns(ConvergenceWarning, match="after 2 of 3 cells, for a callback stopped it"):
+        model.fit(X, y)
+    assert_well_formed(recorder)
+    assert np.isnan(model.cv_results_["mean_test_score"]).tolist() == [True, False, False]
+
+
+def test_a_search_without_a_refit_reports_its_cells():
+    recorder, (X, y) = Recorder(), examples_of("classify")
+    KernelSVCCV([1.0, 0.1], [0.5], cv=3, refit=False).set_callbacks(recorder).fit(X, y)
+    assert_well_formed(recorder)
+    assert recorder.contexts[0].max_subtasks == 2 and len(recorder.contexts) == 3
 
 
 @pytest.mark.slow

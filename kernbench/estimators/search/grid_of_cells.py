@@ -10,6 +10,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
+from kernbench._callbacks import current_report
 from kernbench.estimators.search.calibration import fitted_calibration, out_of_fold_probabilities
 from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.held_out import HeldOut
@@ -17,6 +18,8 @@ from kernbench.estimators.search.one_kernel import SearchEnded
 from kernbench.estimators.search.store import StoredCells
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.progress import progress_bar
+
+ENDED = {"interrupted": "it was interrupted", "callback": "a callback stopped it"}  # else the time was up
 
 
 class GridOfCells:
@@ -125,6 +128,13 @@ class GridOfCells:
         own["scores"] = self.scoring.of(held_out, self.folds, self.task.model.classes_[task.codes])
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
+        self._note(index, own, held_out, cell)
+        name = f"C={own['params']['C']:g}, gamma={own['params']['gamma']}"
+        if current_report().part_done(index, name):
+            raise SearchEnded("callback")
+
+    def _note(self, index, own, held_out, cell):
+        """Keep what is needed of a cell."""
         self.n_unconverged += cell.n_unconverged
         if self.search.store_oof_decisions:
             own["decisions"] = held_out.decisions
@@ -186,9 +196,7 @@ class GridOfCells:
     def warn(self):
         """Warn of a search that ended early and of fits that did not converge."""
         if self.status is not None:
-            done, why = sum("scores" in cell for cell in self.cells), "max_seconds was used up"
-            if self.status == "interrupted":
-                why = "it was interrupted"
+            done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
             warnings.warn(
                 f"The search ended after {done} of {len(self.cells)} cells, for {why}: the best of these was taken. "
                 "Raise max_seconds, or shorten Cs or gammas.",

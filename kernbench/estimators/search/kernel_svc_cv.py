@@ -3,6 +3,7 @@
 from dataclasses import replace
 from time import perf_counter
 
+from kernbench._callbacks import current_report
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.folds import checked_folds
@@ -232,13 +233,18 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         scoring = checked_scoring(self, folds, labels, first.classes_)
         kind = Race if self.search == "race" else GridOfCells
         search = kind(self, task, sample_weight, folds, scoring, (X, y))
+        n_cells, report = len(Cs) * len(gammas), current_report()
+        report.begin(n_cells + bool(self.refit), in_order=False)
         search.run(Cs, gammas)
         search.check_finished()
         table = results_of(search.cells, len(folds), scoring.names, self.search == "race", self.certify is not None)
         if callable(self.refit):
             search.choose(index_chosen(self.refit, table))
         begin = perf_counter()
-        model = self._refitted(search, X, y, sample_weight) if self.refit else None
+        model = None
+        if self.refit:
+            with report.part(n_cells, "refit"):
+                model = self._refitted(search, X, y, sample_weight)
         self._take(model, search)
         self.cv_results_, self.n_splits_, self.multimetric_ = table, len(folds), scoring.names != ("score",)
         if model is not None:
