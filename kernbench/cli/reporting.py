@@ -43,7 +43,7 @@ def command(results, out, history, compact, show):
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
     from kernbench.cli.console import stderr
-    from kernbench.report import build
+    from kernbench.report import build, text
 
     console = stderr()
     progress = Progress(SpinnerColumn(), TextColumn("{task.description}"), console=console, transient=True)
@@ -56,6 +56,7 @@ def command(results, out, history, compact, show):
     for note in built.notes:
         click.echo(f"kernbench: note: {note}", err=True)
     click.echo(built.headline)
-    click.echo(f"{built.page}  ({built.n_records} records, {built.n_files} files in {out})")
+    records, files = text.plural(built.n_records, "record"), text.plural(built.n_files, "file")
+    click.echo(f"{built.page}  ({records}, {files} in {out})")
     if show:
         click.launch(built.page.resolve().as_uri())

@@ -98,13 +98,14 @@ def merge_command(sources, results):
     """
     from kernbench.experiments.run.storing.packing import unpacked
     from kernbench.experiments.run.storing.store import Store
+    from kernbench.report import text
 
     with _noting_skipped_lines(), ExitStack() as stack:
         folders = [stack.enter_context(unpacked(path)) if path.is_file() else path for path in sources]
         others = [_store(folder) for folder in folders]
         for source, other in zip(sources, others):
             added = Store(results).merge(other)
-            click.echo(f"{source}: {added} records added to {results}")
+            click.echo(f"{source}: {text.plural(added, 'record')} added to {results}")
 
 
 @command.command("export")
@@ -134,6 +135,7 @@ def export_command(path, kind, results):
     from kernbench._names import unknown_name
     from kernbench.cli.outputs import check_writable_file
     from kernbench.experiments.run.storing.packing import ENDING
+    from kernbench.report import text
     from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows
 
     name = path.name.lower()
@@ -150,7 +152,7 @@ def export_command(path, kind, results):
     else:
         rows = records if form == ENDING else record_rows(records)
     write_rows(rows, path, form)
-    click.echo(f"{len(rows)} rows written to {path}")
+    click.echo(f"{text.plural(len(rows), 'row')} written to {path}")
 
 
 @command.command("clean")

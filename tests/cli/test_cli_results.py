@@ -73,7 +73,7 @@ def test_errors_are_lower_where_the_method_is_better(kernbench, folder, recorded
 def test_merge_skips_and_names_what_is_not_a_record(kernbench, recorded):
     Path("some.jsonl.xz").write_bytes(packed([recorded[0], {"experiment": "x"}]))
     merged = kernbench("results", "merge", "some.jsonl.xz", "--results", "all")
-    assert merged.exit_code == 0 and "1 records added to all" in merged.output
+    assert merged.exit_code == 0 and "1 record added to all" in merged.output
     assert "some.jsonl.xz, line 2 is skipped: 'key' should be text, got None" in merged.output
 
 

@@ -60,6 +60,7 @@ def store(folder):
     """The records."""
     from kernbench.experiments.run.storing.schema import UPDATE
     from kernbench.experiments.run.storing.store import Store, skipped_lines
+    from kernbench.report import text
 
     if not folder.exists():
         return [Finding("store", OK, f"no folder {folder} yet")]
@@ -71,7 +72,9 @@ def store(folder):
                 opened.check_writable(name)
         except ValueError as error:
             return [Finding("store", BROKEN, str(error), "give another folder: --results FOLDER")]
-    found = f"{len(records)} records of {len(opened.experiments())} experiments in {folder}"
+    found = (
+        f"{text.plural(len(records), 'record')} of {text.plural(len(opened.experiments()), 'experiment')} in {folder}"
+    )
     later = [note for note in skipped if note.endswith(UPDATE)]
     if later:
         return [Finding("store", BROKEN, f"{found}; {later[0]}", "or give another folder: --results FOLDER")]
