@@ -18,6 +18,7 @@ from kernbench.solvers.base import Solution
 FACTORS = 10.0 ** np.arange(-12.0, 0.0)
 HOPELESS = 0.5  # share of the objective that the gap is
 SHARE = 0.1  # of the iterations of the run that each of these runs may take
+LEAST = 200_000  # iterations that each may take anyway
 BETTER = 0.99  # of the objective is an improvement
 
 
@@ -45,7 +46,7 @@ def better_of_smaller(problem, data, strength, examined, result, tol):
     tol : float
     """
     margins, lower = examined.risk.problem, max(examined.risk.lowest, result.objective - result.gap)
-    limit, evaluations = max(1, int(SHARE * result.n_iter)), data.n_evaluations
+    limit, evaluations = max(LEAST, int(SHARE * result.n_iter)), data.n_evaluations
     initial = last = None
     for smaller in strength * FACTORS:
         if last is not None:

@@ -42,7 +42,14 @@ def test_the_solution_for_a_smaller_C_is_returned_where_it_is_better(few_iterati
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("limit", [{"max_iter": 200_000}, {"max_seconds": 0.2}])
+def test_hopelessly_slow_growth_ends_the_run_early(global_random_seed):
+    X, y = far_rows(global_random_seed)
+    model = KernelSVC("poly", gamma=0.1).fit(X, y)
+    assert model.status_ == "stagnated" and model.n_iter_.max() <= 100 * len(y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("limit", [{"max_iter": 5000}, {"max_seconds": 0.02}])
 def test_limits_of_the_user_hold(limit, monkeypatch):
     def refuse(*arguments):
         raise AssertionError("more iterations than the user allows")

@@ -14,7 +14,7 @@ one batch of the kernel engine. The gradient is float64.
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`,
   and that the certified gap is not a large part of the objective (`certificate`).
 * Without progress (`stagnation`) the gradient is recomputed and working sets get smaller. If this does not help,
-  `advance` returns 0, and the run ends as "stalled".
+  `advance` returns 0, and the run ends as "stalled"; with hopelessly slow progress as "stagnated".
 """
 
 import numpy as np
@@ -33,6 +33,7 @@ LARGE_SET_SIZE = 1536  # ... for rows so long that the kernel between members co
 LARGE_ROWS = 20_000  # from this many rows on
 INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
 SHRINK_EVERY = 4  # rounds between two attempts to shrink
+FAR = 0.01  # a dual objective that stays below this share of the primal one is hopeless
 CREEPING = 200  # progress checks after which steps on the whole problem are extrapolated
 
 
@@ -171,7 +172,10 @@ class Rounds:
     def _look(self, steps):
         """Check the progress of steps on the whole problem."""
         self.looks += 1
-        if self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n):
+        stagnates = self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n)
+        if self._is_hopeless():
+            self.stagnation.give_up()
+        elif stagnates:
             if self.stagnation.may_renew():
                 self.active.compute_gradient()
                 self.loaded, self.stagnation.exact = False, True
@@ -208,7 +212,10 @@ class Rounds:
         self.stagnation.exact = False
         self._move()
         self.count += 1
-        if self.stagnation.look(self.dual, self.violation, steps):
+        stagnates = self.stagnation.look(self.dual, self.violation, steps)
+        if self._is_hopeless():
+            self.stagnation.give_up()
+        elif stagnates:
             self.set_size = self.stagnation.smaller_set(self.set_size, self.set_size if self.rough else 2)
             if not self.stagnation.stuck:
                 self._start_anew()
@@ -278,6 +285,18 @@ class Rounds:
         steps = self.core.solve(self.inner, goal, budget, self.highest_dual - self.dual)
         self.stagnation.stuck |= steps < 0
         return max(steps, 0)
+
+    def _is_hopeless(self):
+        """Return whether the dual objective, at its steady rate, would stay far below the primal one."""
+        problem = self.problem
+        forecast = self.stagnation.forecast(self.dual, problem.n)
+        if forecast is None or problem.lowest != 0.0:
+            return False
+        reached = problem.alpha * forecast
+        if reached >= FAR * problem.at_zero[0]:
+            return False
+        self.objective_at = -1
+        return reached < FAR * self.objective()
 
     def _conclude(self):
         """The violation over all coordinates is small enough: return whether the run ends.

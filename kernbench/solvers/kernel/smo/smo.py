@@ -123,7 +123,7 @@ class SMO(Method):
             steps = self.rounds.advance(n_iter - done)
             done += steps
             if self._is_final:
-                self.converged = self.rounds.converged
+                self.converged, self.stagnated = self.rounds.converged, self.rounds.stagnation.hopeless
                 if steps == 0:
                     break
             elif self.rounds.converged or steps == 0:

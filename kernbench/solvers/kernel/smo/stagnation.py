@@ -11,6 +11,10 @@ Without any over `PATIENCE` checks and `PATIENT_STEPS` steps,
 * working sets get smaller, down to pairs, since many steps inside a large set rely on its own kernel values.
 
 If neither helps, the run ends.
+
+It also ends, as "stagnated", where the dual objective grows steadily but far too slowly, as it does for a polynomial of
+columns far from the origin: with kernel values of 1e12 that differ by 1e8, steps are tiny. Far from the optimum growth
+is proportional to the number of steps; near it, slower and slower.
 """
 
 import numpy as np
@@ -22,6 +26,9 @@ RENEWALS = 2  # how often the gradient of such a problem is recomputed
 SMALLER = 4  # factor from one size of working sets to the next
 NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
 NO_PACE = 1e-16  # ... and share per step: a thousandth of the objective would take 10^13 steps
+STEADY_STEPS = 20  # steps per coordinate after which the rate of growth is measured for the first time
+STEADY = 0.95  # a rate of at least this multiple of that over the first half of the steps is not slowing down
+AHEAD = 1e8  # steps for which it is extrapolated: ten times the usual limit, since growth may get faster
 LESS = 0.9  # a violation below this multiple of the smallest so far is progress
 
 
@@ -39,18 +46,23 @@ class Stagnation:
     ----------
     stuck : bool
         Whether the run has to end.
+    hopeless : bool
+        Whether it has to end because the dual objective grows too slowly.
     exact : bool
         Whether the gradient was recomputed since the last progress.
     """
 
     def __init__(self, dual, single):
-        self.stuck, self.exact = False, False
+        self.stuck, self.hopeless, self.exact = False, False, False
         self._rounding, self._renewals = NO_GAIN[bool(single)], 0
         self._best_dual, self._least_violation = dual, np.inf
         self._idle_looks = self._idle_steps = 0
+        self._first_dual, self._n_steps = dual, 0
+        self._rate, self._measured_at = None, 0
 
     def look(self, dual, violation, steps):
         """Return whether the run stagnates; `steps` were taken since the last check."""
+        self._n_steps += steps
         self._idle_looks += 1
         self._idle_steps += steps
         rounding = max(self._rounding, NO_PACE * self._idle_steps)
@@ -62,6 +74,21 @@ class Stagnation:
             return False
         self._idle_looks, self._idle_steps = 0, 0
         return True
+
+    def forecast(self, dual, n):
+        """Return the dual objective of `n` coordinates after `AHEAD` more steps; None unless it grows steadily.
+
+        Rates are measured each time the number of steps has doubled.
+        """
+        if self._n_steps < max(STEADY_STEPS * n, 2 * self._measured_at):
+            return None
+        earlier, self._rate = self._rate, (dual - self._first_dual) / self._n_steps
+        self._measured_at = self._n_steps
+        return None if earlier is None or self._rate < STEADY * earlier else dual + AHEAD * self._rate
+
+    def give_up(self):
+        """End the run as hopeless."""
+        self.stuck = self.hopeless = True
 
     def may_renew(self):
         """Return whether to recompute the gradient once more; if not, the run has to end."""
