@@ -16,11 +16,19 @@ the positive rows and grows by c_i where b passes e_i = y_i - f*(x_i). So the mi
 weighted by the c_i, at the mass of the positive rows. A quantile grows with each e_i, and e_i is known up to
 r_i = sqrt(G k(x_i, x_i)): all b* are between the least such quantile of e_i - r_i and the largest of e_i + r_i.
 
+At s C with s >= 1, f and s beta are feasible, with P - D = 1/2 (s - 1)^2 ||f||^2 + s G. The first inequality for f, the
+second for s f and the parallelogram law give
+
+    ||(1 + s)/2 f - f*||^2 <= 1/4 (s - 1)^2 ||f||^2 + s G,
+
+which grows with s: so one solution bounds the minimisers of a range of C.
+
 Where f + b exceeds both errors in magnitude, the exact minimiser of the fold predicts the same class, whichever b* it
 takes. Compare Shibagaki, Suzuki, Karasuyama, Takeuchi, NeurIPS 2015.
 """
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 
@@ -28,12 +36,14 @@ from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 
 ROUNDING = 1e-12  # share of the objectives by which their difference may be wrong in float64
 SAME_MASS = 1e-12  # share of the mass that counts as rounding, which widens the interval of quantiles
+LEAST_GROWTH = 1.001  # from one C to the next
+BISECTIONS = 12
 STRICTER = 0.1  # factor from one tolerance to the next
 STRICTEST = 1e-10  # tolerance at which an interval is left as wide as it is
 
 
-def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True):
-    """Return bounds of f*(x_i) + b* on all rows, for the exact minimiser and all of its intercepts.
+def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True, growth=1.0):
+    """Return bounds of f*(x_i) + b* on all rows, for the exact minimisers of a range of C and all of their intercepts.
 
     Parameters
     ----------
@@ -48,6 +58,8 @@ def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True):
     diagonal : ndarray of shape (n,)
         k(x_i, x_i).
     fit_intercept : bool, default=True
+    growth : float, default=1.0
+        At least 1: the bounds hold for all problems with costs from 1 to so many times `costs`.
 
     Returns
     -------
@@ -56,16 +68,18 @@ def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True):
     used = costs > 0
     mass = costs[used & (y > 0)].sum()
     intercept = np.mean(_quantiles((y - scores)[used], costs[used], mass)) if fit_intercept else 0.0
-    squared_norm = float(beta @ scores)
-    primal = 0.5 * squared_norm + float(costs @ np.maximum(0.0, 1.0 - y * (scores + intercept)))
-    dual = float(beta @ y) - 0.5 * squared_norm
-    rounding = ROUNDING * (primal + abs(dual) + squared_norm) + abs(intercept * beta.sum())
-    reach = np.sqrt((max(primal - dual, 0.0) + rounding) * diagonal)
+    squared_norm, linear = float(beta @ scores), float(beta @ y)
+    loss = float(costs @ np.maximum(0.0, 1.0 - y * (scores + intercept)))
+    rounding = ROUNDING * (squared_norm + loss + abs(linear)) + abs(intercept * beta.sum())
+    gap = max(squared_norm + loss - linear, 0.0) + rounding
+    reach = np.sqrt((0.25 * (growth - 1.0) ** 2 * squared_norm + growth * gap) * diagonal)
+    centre = 0.5 * (1.0 + growth) * scores
+    smallest, largest = np.minimum(scores, centre), np.maximum(scores, centre)
     lowest = highest = 0.0
     if fit_intercept:
-        lowest = _quantiles((y - scores - reach)[used], costs[used], mass)[0]
-        highest = _quantiles((y - scores + reach)[used], costs[used], mass)[1]
-    return scores - reach + lowest, scores + reach + highest
+        lowest = _quantiles((y - largest - reach)[used], costs[used], mass)[0]
+        highest = _quantiles((y - smallest + reach)[used], costs[used], mass)[1]
+    return smallest - reach + lowest, largest + reach + highest
 
 
 def _quantiles(values, weights, mass):
@@ -133,8 +147,61 @@ def certified_interval(task, sample_weight, folds, C, width, deadline):
             return lower, upper, kernel.n_kernel_evaluations
 
 
-def _interval(kernel, C, cell, diagonal):
-    """Return bounds of the mean accuracy from the settled predictions of each fold."""
+def covered_range(task, sample_weight, folds, low, high, most, deadline):
+    """Return the C up to which, from `low`, no exact minimisers have a mean accuracy over folds above `most`.
+
+    The folds are solved in float64 for one C after the other, each as far from the one before as the bound allows;
+    where it allows less than `LEAST_GROWTH`, to a smaller tolerance.
+
+    Parameters
+    ----------
+    task, sample_weight, folds, deadline : see `certified_interval`
+    low, high, most : float
+
+    Returns
+    -------
+    covered : float
+        `high`, or less where the accuracy above may be larger than `most`.
+    n_solved : int
+        Number of Cs for which the folds were solved.
+    """
+    task = copy(task)
+    task.dtype, task.model = "float64", copy(task.model)
+    kernel, C, n_solved = OneKernel(task, sample_weight, folds, deadline), low, 1
+    try:
+        diagonal, cell = kernel.rows.diagonal(), next(kernel.cells([low]))
+        while True:
+            holds = partial(_is_bounded, kernel, C, cell, diagonal, most)
+            growth = _largest_growth(holds, high / C)
+            if growth >= high / C:
+                return high, n_solved
+            if growth < LEAST_GROWTH:
+                task.model.tol *= STRICTER
+                if task.model.tol < STRICTEST:
+                    return C, n_solved
+            cell = kernel.continued(C * growth, cell, growth)
+            C, n_solved = C * growth, n_solved + 1
+    except SearchEnded:
+        return C, n_solved
+
+
+def _is_bounded(kernel, C, cell, diagonal, most, growth):
+    return _interval(kernel, C, cell, diagonal, growth)[1] <= most
+
+
+def _largest_growth(holds, most):
+    """Return a growth from 1 to `most` for which `holds` is true, nearly the largest; 1 if there is none."""
+    if holds(most):
+        return most
+    low, high = 0.0, np.log(most)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(np.exp(middle)) else (low, middle)
+    return float(np.exp(low))
+
+
+def _interval(kernel, C, cell, diagonal, growth=1.0):
+    """Return bounds of the mean accuracy from the settled predictions of each fold, for all Cs from C to growth C."""
     bounds = []
     for j, fold in enumerate(kernel.folds):
         votes = np.zeros((2, len(fold.test), len(kernel.model.classes_)))  # certain ones, and possible ones
@@ -147,6 +214,7 @@ def _interval(kernel, C, cell, diagonal):
                 solution.state["products"],
                 diagonal,
                 kernel.model.fit_intercept,
+                growth,
             )
             lower, upper = (end[fold.test] for end in band)
             votes[0, :, pair.positive] += lower > 0.0

@@ -3,9 +3,12 @@
 from dataclasses import replace
 from time import perf_counter
 
+import numpy as np
+
 from kernbench._callbacks import current_report
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
+from kernbench.estimators.search.certificate import covered_range
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.grid import check_memory, checked_grid
 from kernbench.estimators.search.grid_of_cells import GridOfCells
@@ -17,7 +20,7 @@ from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_flag
+from kernbench.validation.numbers import check_flag, check_number
 
 SHARED = frozenset(KernelSVC._get_param_names())
 
@@ -251,6 +254,43 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
             self.refit_time_ = perf_counter() - begin
         search.warn()
         return self
+
+    def covered_C(self, X, y, low, high, *, gain=0.01, sample_weight=None, groups=None, max_seconds=None):
+        """Return the C up to which, from `low`, no C has a mean accuracy above ``best_score_`` by more than `gain`.
+
+        That holds for the exact minimisers of all folds for every C in between, at the best gamma, and not only for
+        those of a grid. The folds are solved in float64 for one C after the other, as close to each other as the bound
+        requires: the smaller `gain`, the more.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in `fit`; ``cv`` must make the same folds again.
+        low, high : float
+            Range of C, 0 < low < high.
+        gain : float, default=0.01
+            Share of rows, > 0.
+        max_seconds : float, default=None
+            Time after which what was covered so far is returned.
+
+        Returns
+        -------
+        float
+            `high` if the whole range is covered, `low` if nothing of it.
+        """
+        self._check_is_fitted()
+        check_number("low", low, above=0)
+        check_number("high", high, above=low)
+        check_number("gain", gain, above=0)
+        if self.scoring not in (None, "accuracy"):
+            raise ValueError(f"covered_C bounds the accuracy, not scoring={self.scoring!r}")
+        task = KernelTask(self._model(low, self.best_params_["gamma"]), X, y, sample_weight)
+        labels = task.model.classes_[task.codes]
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, task.given)
+        folds = checked_folds(self.cv, task.given, labels, task.codes, task.model.classes_, task.weights, groups)
+        deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)
+        return float(covered_range(task, sample_weight, folds, low, high, self.best_score_ + gain, deadline)[0])
 
     def _refitted(self, search, X, y, sample_weight):
         """Return the best cell fitted to all rows."""

@@ -125,11 +125,11 @@ class OneKernel:
         """Return the solutions for all rows, one for each pair of classes."""
         return [self._fit_all(k, pair, C, Cell(np.empty(0))) for k, pair in enumerate(self.pairs)]
 
-    def continued(self, C, cell):
-        """Return the cell of all folds for C from another of the same C, for a smaller ``tol`` of the model."""
+    def continued(self, C, cell, growth=1.0):
+        """Return the cell of all folds for C from that for C / growth, or for a smaller ``tol`` of the model."""
         result = Cell(np.full_like(cell.values, np.nan), cell.solutions, seconds=np.zeros(len(self.folds)))
         for k, pair in enumerate(self.pairs):
-            self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], 1.0, result)
+            self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], growth, result)
         return result
 
     def weights_of_pair(self, pair, j):

@@ -7,7 +7,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from kernbench import KernelSVC, KernelSVCCV
-from kernbench.estimators.search.certificate import certified_interval, decision_band
+from kernbench.estimators.search.certificate import certified_interval, covered_range, decision_band
 from kernbench.estimators.search.folds import Fold
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.functions import Gaussian
@@ -47,6 +47,46 @@ def test_a_band_holds_for_the_exact_minimiser(seed, C, fit_intercept):
         assert np.all(lower <= scores + exact.intercept + 1e-9) and np.all(scores + exact.intercept <= upper + 1e-9)
         widths.append((upper - lower).max())
     assert widths[-1] < 1e-2 * widths[0] or widths[-1] < 1e-3 or C == 0.01  # the intercept may have no single value
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_band_holds_for_a_range_of_C(fit_intercept):
+    X, codes = examples(seed=3)
+    y, n, C = 2.0 * codes - 1.0, len(codes), 1.0
+    rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
+
+    def solve(C):
+        solver = SMO(rows, y, alpha=1.0 / (C * n), fit_intercept=fit_intercept, tol=1e-10)
+        return driver.run(solver, tol=1e-10).solution
+
+    found = solve(C)
+    for growth in (1.001, 1.1, 2.0):
+        own = rows.matvec(found.coef)
+        lower, upper = decision_band(y, np.full(n, C), found.coef, own, rows.diagonal(), fit_intercept, growth)
+        for other in np.linspace(1.0, growth, 5):
+            exact = solve(C * other)
+            values = rows.matvec(exact.coef) + exact.intercept
+            assert np.all(lower <= values + 1e-8) and np.all(values - 1e-8 <= upper)
+
+
+def test_no_C_in_a_covered_range_is_better():
+    X, y = examples(100, seed=4)
+    folds = [Fold(*parts) for parts in StratifiedKFold(3).split(X, y)]
+
+    def accuracy(C):
+        model = SVC(C=C, gamma=0.3, tol=1e-10)
+        return np.mean([model.fit(X[f.train], y[f.train]).score(X[f.test], y[f.test]) for f in folds])
+
+    task = KernelTask(KernelSVC(C=1.0, gamma=0.3), X, y, None)
+    grid = np.geomspace(0.5, 1.0, 40)
+    best = max(map(accuracy, grid))
+    covered, n_solved = covered_range(task, None, folds, 0.5, 1.0, best + 0.04, np.inf)
+    assert covered == 1.0 and 1 <= n_solved
+    worst = min(map(accuracy, grid))
+    covered, _ = covered_range(task, None, folds, 0.5, 1.0, worst - 0.04, np.inf)
+    assert covered == 0.5
+    covered, _ = covered_range(task, None, folds, 0.5, 1.0, best - 1e-6, np.inf)
+    assert max([accuracy(C) for C in grid if C <= covered], default=0.0) < best
 
 
 def test_every_minimising_intercept_is_in_the_band():
@@ -102,3 +142,13 @@ def test_bad_input_is_rejected_with_what_to_change(parameters, message):
     X, y = examples(60)
     with pytest.raises(ValueError, match=message):
         KernelSVCCV([1.0], [0.1], cv=2, **{"certify": 0.1, **parameters}).fit(X, y)
+
+
+def test_a_search_says_which_range_of_C_is_covered():
+    X, y = examples(90, seed=5)
+    search = KernelSVCCV([0.5, 0.6], [0.3], cv=3).fit(X, y)
+    assert search.covered_C(X, y, 0.5, 0.6, gain=0.1) == 0.6
+    assert 0.5 <= search.covered_C(X, y, 0.5, 1e6, gain=0.02, max_seconds=0.2) < 1e6
+    for wrong, message in (({"high": 0.5}, "high must be"), ({"gain": 0.0}, "gain must be")):
+        with pytest.raises(ValueError, match=message):
+            search.covered_C(X, y, **{"low": 0.5, "high": 1.0, **wrong})
