@@ -20,6 +20,8 @@ class SearchDisplay:
         Values of the other parameter, or one None.
     means, errors : array-like of shape (n_lines, n_x)
         Mean scores and their standard errors; NaN where a cell was not finished.
+    certified : array-like of shape (2, n_lines, n_x), optional
+        Bounds of the mean scores of the exact minimisers; NaN where there are none.
     best : (float, object), optional
         x and value of the other parameter of the cell chosen.
     x_name, line_name, score_name : str
@@ -47,9 +49,12 @@ class SearchDisplay:
     ('C', (2, 3))
     """
 
-    def __init__(self, x, lines, means, errors, *, best=None, x_name="C", line_name="", score_name="score"):
+    def __init__(
+        self, x, lines, means, errors, *, certified=None, best=None, x_name="C", line_name="", score_name="score"
+    ):
         self.x, self.lines = np.asarray(x, dtype=np.float64), list(lines)
         self.means, self.errors = np.asarray(means, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+        self.certified = None if certified is None else np.asarray(certified, dtype=np.float64)
         self.best, self.x_name, self.line_name, self.score_name = best, x_name, line_name, score_name
 
     @classmethod
@@ -64,7 +69,7 @@ class SearchDisplay:
             Which of several scores; by default the one that decided.
         kind : {"lines", "surface"}, default="lines"
             A line for each value of the second parameter with a band of one standard error of the mean over the folds
-            on either side, or colours over the two.
+            on either side, or colours over the two. Bars on the lines are the intervals of ``certify=``.
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
         **line_kw : dict
@@ -92,15 +97,19 @@ class SearchDisplay:
         lines = list(dict.fromkeys(own.get(line_name) for own in params))
         numbers = all(isinstance(value, int | float) for value in lines)
         lines = sorted(lines) if numbers else lines
-        means, errors = np.full((2, len(lines), len(x)), np.nan)
+        means, errors, *certified = np.full((4, len(lines), len(x)), np.nan)
+        nothing = np.full(len(params), np.nan)
         for k, own in enumerate(params):
             place = lines.index(own.get(line_name)), np.searchsorted(x, own[x_name])
             means[place] = table[f"mean_test_{name}"][k]
             errors[place] = table[f"std_test_{name}"][k] / np.sqrt(max(1, _n_splits(table, name) - 1))
+            for bound, own_bounds in zip(("lower", "upper"), certified, strict=True):
+                own_bounds[place] = table.get(f"certified_{bound}", nothing)[k]
         found = getattr(estimator, "best_params_", None)
         best = None if found is None else (float(found[x_name]), found.get(line_name))
         labels = {"x_name": x_name, "line_name": line_name or "", "score_name": name.replace("_", " ")}
-        return cls(x, lines, means, errors, best=best, **labels).plot(ax, kind=kind, **line_kw)
+        certified = certified if np.isfinite(certified).any() else None
+        return cls(x, lines, means, errors, certified=certified, best=best, **labels).plot(ax, kind=kind, **line_kw)
 
     def plot(self, ax=None, *, kind="lines", **line_kw):
         """Draw the scores.
@@ -131,11 +140,13 @@ class SearchDisplay:
         return self
 
     def _draw_lines(self, line_kw):
-        for value, mean, error in zip(self.lines, self.means, self.errors, strict=True):
+        for k, (value, mean, error) in enumerate(zip(self.lines, self.means, self.errors, strict=True)):
             label = f"{self.line_name} = {_text(value)}" if self.line_name else "_nolegend_"
             line = self.ax_.plot(self.x, mean, **{"label": label, "marker": ".", **line_kw})[0]
             self.lines_.append(line)
             self.ax_.fill_between(self.x, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
+            if self.certified is not None:
+                self.ax_.vlines(self.x, *self.certified[:, k], color=line.get_color(), linewidth=4, alpha=0.6)
             if self.best is not None and self.best[1] == value:
                 at = np.flatnonzero(self.x == self.best[0])
                 self.ax_.plot(self.x[at], mean[at], "*", color=line.get_color(), markersize=14, label="_nolegend_")

@@ -62,6 +62,19 @@ def test_one_parameter_and_several_scores():
         display.plot(kind="bars")
 
 
+def test_certified_intervals_are_bars():
+    search = KernelSVCCV([0.1, 1.0, 10.0], [0.1], cv=3, certify=0.05).fit(X, Y)
+    display = SearchDisplay.from_estimator(search)
+    table = [search.cv_results_[f"certified_{bound}"] for bound in ("lower", "upper")]
+    np.testing.assert_array_equal(display.certified[:, 0], table)
+    known = np.isfinite(table[0])
+    assert known.any()
+    bars = next(own for own in display.ax_.collections if hasattr(own, "get_segments")).get_segments()
+    ends = np.array([np.asarray(bar)[:, 1] for bar in bars if len(bar)])
+    np.testing.assert_array_equal(ends[np.isfinite(ends).all(axis=1)], np.transpose(table)[known])
+    assert SearchDisplay.from_estimator(KernelSVCCV([1.0, 2.0], [0.1], cv=3).fit(X, Y)).certified is None
+
+
 @pytest.mark.parametrize(
     "grid, message",
     [
