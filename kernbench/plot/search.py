@@ -135,7 +135,7 @@ class SearchDisplay:
         self.figure_, self.lines_ = self.ax_.figure, []
         (self._draw_lines if kind == "lines" else self._draw_surface)(line_kw)
         self.ax_.set(xlabel=self.x_name)
-        if np.all(self.x > 0):
+        if kind == "lines" and np.all(self.x > 0):
             self.ax_.set_xscale("log")
         return self
 
@@ -155,13 +155,16 @@ class SearchDisplay:
             self.ax_.legend()
 
     def _draw_surface(self, line_kw):
-        rows = np.arange(len(self.lines))
-        self.surface_ = self.ax_.pcolormesh(self.x, rows, self.means, **{"shading": "nearest", **line_kw})
+        # Columns of equal width: on a logarithmic axis the edges of cells would lie at arithmetic means.
+        columns, rows = np.arange(len(self.x)), np.arange(len(self.lines))
+        self.surface_ = self.ax_.pcolormesh(columns, rows, self.means, **{"shading": "nearest", **line_kw})
         self.figure_.colorbar(self.surface_, ax=self.ax_, label=f"mean {self.score_name} of held-out rows")
         self.ax_.set(ylabel=self.line_name)
+        self.ax_.set_xticks(columns, [_text(value) for value in self.x])
         self.ax_.set_yticks(rows, [_text(value) for value in self.lines])
         if self.best is not None:
-            self.ax_.plot(self.best[0], self.lines.index(self.best[1]), "k*", markersize=14)
+            at = np.searchsorted(self.x, self.best[0]), self.lines.index(self.best[1])
+            self.ax_.plot(*at, "k*", markersize=14)
 
 
 def _score_of(estimator, table, score):

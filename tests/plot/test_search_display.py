@@ -47,6 +47,9 @@ def test_a_surface_of_a_grid_search_in_a_pipeline_on_given_axes():
     assert display.ax_ is ax and display.lines == [0.1, 1.0]
     table = model[-1].cv_results_["mean_test_score"].reshape(3, 2)[[1, 2, 0]][:, [1, 0]].T
     np.testing.assert_array_equal(np.ravel(display.surface_.get_array()), np.ravel(table))
+    edges = display.surface_.get_coordinates()[0, :, 0]
+    np.testing.assert_allclose(np.diff(edges), 1.0)  # each C as wide as the others
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0.1", "1", "10"]
 
 
 def test_one_parameter_and_several_scores():
