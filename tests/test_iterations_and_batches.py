@@ -117,7 +117,7 @@ def test_n_iter_has_one_number_for_each_problem(name, settings, n_problems):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_row_has_the_same_prediction_alone_and_in_a_batch(model, dtype):
-    """Up to 16 ulp of the largest value: BLAS adds in an order that depends on the number of rows.
+    """Up to 16 ulp of the largest value, at the default C: BLAS adds in an order that depends on the number of rows.
 
     The root of a Nyström map multiplies the rounding errors of kernel values by its norm.
     """
@@ -134,3 +134,19 @@ def test_a_row_has_the_same_prediction_alone_and_in_a_batch(model, dtype):
     ulp = np.finfo(np.float32 if single else np.float64).eps * np.abs(batch).max()
     root = getattr(getattr(fitted, "feature_map_", fitted), "normalization_", np.ones((1, 1)))
     np.testing.assert_allclose(alone, batch, rtol=0, atol=16 * max(1, np.linalg.norm(root)) * ulp)
+
+
+@quiet
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("name", ["KernelSVC", "KernelSVR"])
+def test_alone_and_in_a_batch_at_a_large_C_differ_by_rounding_of_the_terms(name, C):
+    """Coefficients of opposite signs cancel: their sum of magnitudes is thousands of times the largest value."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (X[:, 0] + 0.4 * rng.normal(size=600) > 0).astype(int)
+    model = BY_NAME[name].load()(C=C, dtype="float64").fit(X, y)
+    predict = model.decision_function if name == "KernelSVC" else model.predict
+    batch = predict(X)
+    alone = np.concatenate([predict(X[i : i + 1]) for i in range(100)])
+    ulp = np.finfo(np.float64).eps * np.abs(model.dual_coef_).sum()
+    np.testing.assert_allclose(alone, batch[:100], rtol=0, atol=16 * ulp)
