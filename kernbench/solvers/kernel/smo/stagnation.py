@@ -28,6 +28,7 @@ NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts
 NO_PACE = 1e-16  # ... and share per step: a thousandth of the objective would take 10^13 steps
 STEADY_STEPS = 20  # steps per coordinate after which the rate of growth is measured for the first time
 STEADY = 0.95  # a rate of at least this multiple of that over the first half of the steps is not slowing down
+LEAST_WORK = 3e8  # steps times coordinates, under a second: hard margins may take hundreds of thousands of steps
 AHEAD = 1e8  # steps for which it is extrapolated: ten times the usual limit, since growth may get faster
 LESS = 0.9  # a violation below this multiple of the smallest so far is progress
 
@@ -84,7 +85,9 @@ class Stagnation:
             return None
         earlier, self._rate = self._rate, (dual - self._first_dual) / self._n_steps
         self._measured_at = self._n_steps
-        return None if earlier is None or self._rate < STEADY * earlier else dual + AHEAD * self._rate
+        if earlier is None or self._rate < STEADY * earlier or self._n_steps * n < LEAST_WORK:
+            return None
+        return dual + AHEAD * self._rate
 
     def give_up(self):
         """End the run as hopeless."""
