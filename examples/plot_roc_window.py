@@ -1,0 +1,39 @@
+"""
+A window of the ROC curve, and the model trained for it
+=======================================================
+
+Where false alarms are limited, only a part of the ROC curve matters. ``PartialAUCClassifier`` maximises the area over a
+range of false positive rates, ``ROCSVC`` that under the whole curve.
+"""
+
+# %%
+# A rare class in several clusters.
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import make_classification
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench.plot import PartialROCDisplay
+
+X, y = make_classification(
+    6000, 12, n_informative=6, n_clusters_per_class=3, weights=[0.9], flip_y=0.02, random_state=0
+)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+
+# %%
+# Both curves on new rows, with a band of 90 % for the second one. The dot is the threshold of ``predict``.
+
+window = (0.0, 0.1)
+whole = make_pipeline(StandardScaler(), ROCSVC()).fit(X_train, y_train)
+part = make_pipeline(StandardScaler(), PartialAUCClassifier(window, threshold="window")).fit(X_train, y_train)
+
+figure, ax = plt.subplots(figsize=(5, 5), layout="constrained")
+options = {"fpr_range": window, "ax": ax}
+PartialROCDisplay.from_estimator(whole, X_test, y_test, name="all pairs", threshold=None, **options)
+PartialROCDisplay.from_estimator(
+    part, X_test, y_test, name="the window", confidence=0.9, random_state=0, shade_window=False, **options
+)
+plt.show()
