@@ -19,7 +19,7 @@ from kernbench import ROCSVC, PartialAUCClassifier
 from kernbench.plot import PartialROCDisplay
 
 X, y = make_classification(
-    6000, 12, n_informative=6, n_clusters_per_class=3, weights=[0.9], flip_y=0.02, random_state=0
+    6000, 12, n_informative=6, n_clusters_per_class=3, weights=[0.9], class_sep=1.3, flip_y=0.02, random_state=0
 )
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
