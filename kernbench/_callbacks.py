@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from functools import wraps
 from importlib.util import find_spec
 from threading import RLock
+from typing import Any, Self
 
 HAS_CALLBACKS = find_spec("sklearn.callback") is not None  # imported when first used: it loads rich
 REPORTED = ("fit", "path")
@@ -34,7 +35,7 @@ class CallbackSupport:
 
     if HAS_CALLBACKS:
 
-        def set_callbacks(self, *callbacks):
+        def set_callbacks(self, *callbacks: Any) -> Self:
             """Set scikit-learn's callbacks of the estimator; none removes them.
 
             Parameters

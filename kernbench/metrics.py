@@ -4,9 +4,13 @@ A higher score means positive, ties count half, and of the two labels the larger
 `pos_label` says otherwise.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench._random import generator_of
+from kernbench._typing import RandomState
 from kernbench.pairs import thresholds
 from kernbench.pairs._roc import roc_area
 from kernbench.pairs.checks import checked_scores, checked_weights
@@ -29,7 +33,7 @@ __all__ = [
 ]
 
 
-def roc_auc(y, score, *, sample_weight=None, pos_label=None):
+def roc_auc(y: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None) -> float:
     """Area under the ROC curve: the chance that a positive scores higher than a negative, ties counting half.
 
     Parameters
@@ -66,8 +70,15 @@ def roc_auc(y, score, *, sample_weight=None, pos_label=None):
 
 
 def partial_auc(
-    y, score, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0), *, ties="half", sample_weight=None, pos_label=None
-):
+    y: ArrayLike,
+    score: ArrayLike,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    tpr_range: tuple[float, float] = (0.0, 1.0),
+    *,
+    ties: str = "half",
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Mean height of the ROC curve over a range of false positive rates: the partial area over its width.
 
     With `tpr_range` it is the share of the rectangle of both ranges that lies below the curve: the chance that a
@@ -120,17 +131,17 @@ def partial_auc(
 
 
 def auc_interval(
-    y,
-    score,
-    fpr_range=(0.0, 1.0),
-    tpr_range=(0.0, 1.0),
+    y: ArrayLike,
+    score: ArrayLike,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    tpr_range: tuple[float, float] = (0.0, 1.0),
     *,
-    ties="half",
-    confidence=0.95,
-    n_resamples=1000,
-    random_state=None,
-    pos_label=None,
-):
+    ties: str = "half",
+    confidence: float = 0.95,
+    n_resamples: int = 1000,
+    random_state: RandomState = None,
+    pos_label: Any = None,
+) -> AUCInterval:
     """Confidence interval of an area under the ROC curve.
 
     The interval of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1].
@@ -192,7 +203,9 @@ def auc_interval(
     return bootstrap_interval(area_of, positive, confidence, n_resamples, generator_of(random_state))
 
 
-def auc_difference(y, score, other, *, confidence=0.95, pos_label=None):
+def auc_difference(
+    y: ArrayLike, score: ArrayLike, other: ArrayLike, *, confidence: float = 0.95, pos_label: Any = None
+) -> AUCDifference:
     """Difference of the areas under the ROC curves of two scores of the same samples, with interval and p-value.
 
     DeLong's test: the samples are the same, so that what both scores get right or wrong together cancels. Where the
@@ -237,7 +250,14 @@ def auc_difference(y, score, other, *, confidence=0.95, pos_label=None):
     return delong_difference(score, other, positive, confidence)
 
 
-def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate=True):
+def roc_curve(
+    y: ArrayLike,
+    score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    drop_intermediate: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:
     """Vertices of the ROC curve, from (0, 0) to (1, 1).
 
     Parameters
@@ -287,8 +307,16 @@ def roc_curve(y, score, *, sample_weight=None, pos_label=None, drop_intermediate
 
 
 def threshold_for(
-    y, score, *, sensitivity=None, specificity=None, precision=None, cost=None, sample_weight=None, pos_label=None
-):
+    y: ArrayLike,
+    score: ArrayLike,
+    *,
+    sensitivity: float | None = None,
+    specificity: float | None = None,
+    precision: float | None = None,
+    cost: tuple[float, float] | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
     """Threshold for a wished rate, or of the least cost of errors, under the rule "positive if score >= threshold".
 
     For a sensitivity s it is the largest threshold whose true positive rate is at least s: a score of a
@@ -357,7 +385,7 @@ def threshold_for(
     return THRESHOLDS[name](score, positive, wishes[name], weights)
 
 
-def ranked_range(losses, m, n):
+def ranked_range(losses: ArrayLike, m: int, n: int) -> float:
     """Sum of the losses ranked m + 1 to n, the largest being the first: the sum of ranked range.
 
     Divided by n - m it is the average of ranked range: for m = 0 that of the n largest losses; for

@@ -19,7 +19,7 @@ ADDRESS = MODELS[0].address
 KERNEL_SVC = ADDRESS.partition(".")[2].replace(":", ".")
 ROOT = Path(__file__).parents[1] / "kernbench"  # the sources: an installed package has no .pyx files
 
-GROUND = {"_callbacks", "_names", "_files", "_random", "_lazy", "_version"}
+GROUND = {"_callbacks", "_typing", "_names", "_files", "_random", "_lazy", "_version"}
 VALIDATION = GROUND | {"validation"}
 KERNELS = VALIDATION | {"kernels"}
 SAVING = KERNELS | {"_models", "saving"}
@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "_names": set(),
     "_files": set(),
     "_random": set(),
+    "_typing": set(),
     "_deprecation": set(),
     "_lazy": set(),
     "_uncompiled": set(),

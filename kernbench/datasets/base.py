@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -47,17 +48,17 @@ class Dataset:
     population_auc: float | None = None
 
     @property
-    def n_features(self):
+    def n_features(self) -> Any:
         """Number of columns."""
         return self.X_train.shape[1]
 
     @property
-    def n_train(self):
+    def n_train(self) -> Any:
         """Number of training examples."""
         return self.X_train.shape[0]
 
     @property
-    def n_test(self):
+    def n_test(self) -> Any:
         """Number of test examples."""
         return self.X_test.shape[0]
 

@@ -1,5 +1,7 @@
 """Data sets by name: load, list, describe, fetch, verify."""
 
+from typing import Any
+
 import numpy as np
 
 from kernbench._names import unknown_name
@@ -11,7 +13,7 @@ from kernbench.datasets.splits import random_indices, stratified_indices
 from kernbench.validation.numbers import check_number
 
 
-def load(name, n_train=None, n_test=None, seed=0, **options):
+def load(name: str, n_train: int | None = None, n_test: int | None = None, seed: int = 0, **options: Any) -> Dataset:
     """Load a data set; the labels of binary sets are -1 and +1.
 
     A generated set is drawn with the sizes requested; its test part does not depend on `n_train`, and in some sets not
@@ -63,7 +65,7 @@ def load(name, n_train=None, n_test=None, seed=0, **options):
     return dataset
 
 
-def stream(name, seed=0, **options):
+def stream(name: str, seed: int = 0, **options: Any) -> tuple[object, np.ndarray]:
     """Open an endless data set.
 
     Parameters
@@ -97,7 +99,7 @@ def stream(name, seed=0, **options):
     return entry.build(locate(entry.name, entry.files, entry.source), seed, **options)
 
 
-def available(*, offline=False):
+def available(*, offline: bool = False) -> list[str]:
     """Return the names of the data sets.
 
     Parameters
@@ -113,7 +115,7 @@ def available(*, offline=False):
     return [entry.name for entry in entries]
 
 
-def describe(name):
+def describe(name: Any) -> Any:
     """Describe a data set without loading it.
 
     Returns
@@ -124,7 +126,7 @@ def describe(name):
     return get(name)
 
 
-def fetch(name):
+def fetch(name: Any) -> list[Any]:
     """Find or download the files of a published set, and verify them.
 
     Returns
@@ -141,7 +143,7 @@ def fetch(name):
     return list(locate(name, entry.files, entry.source).values())
 
 
-def verify(name=None):
+def verify(name: Any = None) -> list[Any]:
     """Compare the checksums of the files of a published set, or of all sets, with the published ones.
 
     Returns

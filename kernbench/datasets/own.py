@@ -11,7 +11,7 @@ from kernbench.datasets.splits import random_indices, split_indices, stratified_
 TEST_SHARE = 0.25
 
 
-def load_own(path, split_seed=0):
+def load_own(path: str | Path, split_seed: int = 0) -> Dataset:
     """Load a data file; a quarter of its rows, drawn by a seed, stratified by class, is the test part.
 
     Two classes become -1 and +1, in the order of the labels; more become 0, 1, …; labels that are not whole numbers

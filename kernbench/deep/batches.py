@@ -4,9 +4,12 @@
 :meth:`kernbench.deep.AGDSBCD.step` needs: inputs, labels and indices.
 """
 
+from typing import Any
+
 import numpy as np
 from torch.utils.data import Dataset, Sampler
 
+from kernbench._typing import RandomState
 from kernbench.problems.draws import UniformStream, as_generator
 from kernbench.validation.numbers import check_number, is_integer
 
@@ -46,27 +49,40 @@ class PairBatchSampler(Sampler):
     (2, [[1, 0, 2], [3, 4, 2]])
     """
 
-    def __init__(self, labels, n_positive=16, n_negative=16, n_batches=None, seed=None):
+    positives: np.ndarray
+    negatives: np.ndarray
+    n_batches: int
+    seed: int
+    batch: int
+
+    def __init__(
+        self,
+        labels: Any,
+        n_positive: int = 16,
+        n_negative: int = 16,
+        n_batches: int | None = None,
+        seed: RandomState = None,
+    ) -> None:
         check_number("n_positive", n_positive, at_least=1, whole=True)
         check_number("n_negative", n_negative, at_least=1, whole=True)
         positive = positives_of(labels)
         self.positives, self.negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
-        self.n_positive = min(int(n_positive), len(self.positives))
-        self.n_negative = min(int(n_negative), len(self.negatives))
+        self.n_positive: int = min(int(n_positive), len(self.positives))
+        self.n_negative: int = min(int(n_negative), len(self.negatives))
         if n_batches is None:
             n_batches = -(-len(positive) // (self.n_positive + self.n_negative))
         self.n_batches = int(check_number("n_batches", n_batches, at_least=1, whole=True))
         self.seed = int(seed) if is_integer(seed) and seed >= 0 else int(as_generator(seed).integers(2**53))
         self.batch, self._stream = 0, UniformStream(self.seed, 0)
 
-    def __len__(self):
+    def __len__(self) -> Any:
         return self.n_batches
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         for _ in range(self.n_batches):
             yield self.draw()
 
-    def draw(self):
+    def draw(self) -> Any:
         """Return the indices of the next batch, the positives first."""
         width = self.n_positive + self.n_negative
         if self._stream.position != self.batch * width:
@@ -100,7 +116,10 @@ class IndexedDataset(Dataset):
     (12.0, 1, 1)
     """
 
-    def __init__(self, dataset, labels):
+    dataset: Any
+    positive: Any
+
+    def __init__(self, dataset: Any, labels: Any) -> None:
         if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
             raise ValueError(
                 f"a {type(dataset).__name__} has no indices: AGD-SBCD keeps a threshold for every positive example and "
@@ -110,14 +129,14 @@ class IndexedDataset(Dataset):
         if len(positive) != len(dataset):
             raise ValueError(f"labels must hold one per example, {len(dataset)}, got {len(positive)}")
         self.dataset, self.positive = dataset, positive
-        self.indices = np.where(positive, np.cumsum(positive), np.cumsum(~positive)) - 1
-        self.n_positive = int(np.count_nonzero(positive))
-        self.n_negative = len(positive) - self.n_positive
+        self.indices: np.ndarray = np.where(positive, np.cumsum(positive), np.cumsum(~positive)) - 1
+        self.n_positive: int = int(np.count_nonzero(positive))
+        self.n_negative: int = len(positive) - self.n_positive
 
-    def __len__(self):
+    def __len__(self) -> Any:
         return len(self.positive)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         item = self.dataset[i]
         inputs = item[0] if isinstance(item, tuple | list) else item
         return inputs, int(self.positive[i]), int(self.indices[i])

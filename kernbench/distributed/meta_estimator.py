@@ -1,10 +1,15 @@
 """`Distributed`: an estimator that is fitted to rows in files, in chunks, or on a Dask cluster."""
 
+from pathlib import Path
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
+from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import available_bytes
 from kernbench.distributed.blocks.random_rows import chunks_in_order
 from kernbench.distributed.cluster.workers import free_bytes
@@ -84,12 +89,16 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     (2000,)
     """
 
-    def __init__(self, estimator, client=None, *, memory="auto"):
+    n_samples_: Any
+
+    def __init__(self, estimator: Any, client: Any = None, *, memory: Any = "auto") -> None:
         self.estimator = estimator
         self.client = client
         self.memory = memory
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: str | Path | list[Any], y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Fit a copy of the estimator, ``estimator_``.
 
         Parameters
@@ -112,7 +121,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; ``estimator_`` is the model of the last step.
         """
-        self.estimator_ = clone(self.estimator)
+        self.estimator_: Any = clone(self.estimator)
         model, task = self._task(self.estimator_, X, y, sample_weight)
         try:
             self._run(task, [model])
@@ -121,7 +130,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         return self
 
     @available_if(_learns_from_streams)
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Call ``partial_fit`` of the estimator for each chunk of more rows.
 
         Parameters
@@ -153,7 +162,13 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         self._describe()
         return self
 
-    def path(self, X, y=None, strengths=None, sample_weight=None):
+    def path(
+        self,
+        X: Rows,
+        y: ArrayLike | None = None,
+        strengths: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list[Any]:
         """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the previous solution.
 
         Parameters
@@ -190,7 +205,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         finally:
             model.callback = own
             if hasattr(task, "n_rounds"):
-                self.n_rounds_ = task.n_rounds
+                self.n_rounds_: Any = task.n_rounds
             for name in COUNTS:
                 if self.client is not None:
                     setattr(self, f"{name}_", getattr(blocks, name))

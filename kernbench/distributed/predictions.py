@@ -2,14 +2,17 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.cluster.collections import gathered, is_collection, predicted_lazily
 from kernbench.distributed.sources import read_labels
@@ -30,22 +33,22 @@ class Predictions:
     """The methods of a fitted `Distributed`. Those for Dask collections are lazy and run on the workers."""
 
     @_has("decision_function")
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> Any:
         """Return the scores of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("decision_function", X)
 
     @_has("score_samples")
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> Any:
         """Return the scores of a novelty detector for rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("score_samples", X)
 
     @_has("log_ratio")
-    def log_ratio(self, X):
+    def log_ratio(self, X: Rows) -> Any:
         """Return the logarithms of a density ratio at rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("log_ratio", X)
 
     @_has("predict")
-    def predict(self, X, return_std=False):
+    def predict(self, X: Rows, return_std: bool = False) -> Any:
         """Return the labels or targets of rows in files, chunks, an array or a Dask collection.
 
         Parameters
@@ -60,12 +63,12 @@ class Predictions:
         return both[:, 0], both[:, 1]
 
     @_has("predict_proba")
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> Any:
         """Return the probabilities of the classes of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("predict_proba", X)
 
     @_has("score")
-    def score(self, X, y=None, sample_weight=None):
+    def score(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
         """Return the accuracy, or R² of targets; for a Dask array y computed on the workers."""
         predicted, is_target = self.predict(X), is_regressor(self.estimator)
         if hasattr(predicted, "__dask_graph__"):
@@ -107,7 +110,7 @@ class Predictions:
 
         return pandas.DataFrame(rows, columns=names)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
 

@@ -1,6 +1,7 @@
 """What all estimators here have in common: model files and tags."""
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -16,7 +17,7 @@ class Model(CallbackSupport, Saved, BaseEstimator):
 
     _twin = "compiled"  # "reference" in the tests that compare the two
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -29,7 +30,7 @@ class Classifier(ClassifierMixin, Model):
 class KernelModel(Model):
     """An estimator with a parameter ``kernel``, which may be precomputed."""
 
-    def support_only(self):
+    def support_only(self) -> Any:
         """Return a copy whose predictions take the kernel values of support vectors only, for a precomputed kernel.
 
         Where the fitted model predicts from ``K``, of shape (n_samples, n_train), the copy predicts the same from
@@ -59,7 +60,7 @@ class KernelModel(Model):
             model.feature_names_in_ = self.feature_names_in_[feature_map.landmark_indices_]
         return model
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise

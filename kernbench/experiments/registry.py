@@ -1,5 +1,7 @@
 """The list of experiments: modules whose ``EXPERIMENT`` declares one."""
 
+from typing import Any
+
 from kernbench._lazy import load
 from kernbench._names import find
 
@@ -36,11 +38,11 @@ EXPERIMENTS = [
 ]
 
 
-def names():
+def names() -> Any:
     """The names of all experiments."""
     return [experiment.name for experiment in EXPERIMENTS]
 
 
-def get(name):
+def get(name: Any) -> Any:
     """Return the experiment called `name`; raise ValueError, with the nearest name, if there is none."""
     return find("experiment", name, EXPERIMENTS)

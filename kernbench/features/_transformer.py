@@ -1,10 +1,13 @@
 """What the transformers of this package share: checks of rows, the kernel's name, chunks of rows, files."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._callbacks import CallbackSupport
+from kernbench._typing import Rows
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
@@ -34,7 +37,7 @@ class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin,
     Precision: float32 rows give float32 features, everything else float64.
     """
 
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray:
         """Return the features of each row.
 
         Parameters
@@ -113,7 +116,7 @@ class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin,
     def _check_fitted_state(self):
         """Raise ValueError unless the fitted attributes belong together."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise

@@ -1,8 +1,12 @@
 """Blocks of random features: each a function of its seed and number, for models that keep no frequencies."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from kernbench._typing import Rows
 from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED, Span
 from kernbench.features.maps.plan import plan
 from kernbench.features.maps.rows import as_floats, prefers_sparse, row_slices
@@ -13,7 +17,9 @@ from kernbench.validation.arrays import first_not_finite
 from kernbench.validation.numbers import check_number
 
 
-def feature_block(seed, block, n_columns, X, kernel, *, form="auto", draws="iid"):
+def feature_block(
+    seed: int, block: int, n_columns: int, X: Rows, kernel: Kernel, *, form: str = "auto", draws: str = "iid"
+) -> np.ndarray:
     """Return one block of random features of a kernel.
 
     The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on threads or
@@ -80,16 +86,27 @@ class FeatureBlocks:
         Blocks of a second stream, independent of those of the first with the same seed and number.
     """
 
+    kernel: Any
+    n_columns: int
+
     def __init__(
-        self, kernel, n_columns, n_features_in, *, form="auto", draws="iid", cache_bytes=0, second_stream=False
-    ):
+        self,
+        kernel: Kernel,
+        n_columns: int,
+        n_features_in: int,
+        *,
+        form: str = "auto",
+        draws: str = "iid",
+        cache_bytes: int = 0,
+        second_stream: bool = False,
+    ) -> None:
         if not isinstance(kernel, Kernel):
             raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
         self.kernel, self.n_columns = (kernel, int(check_number("n_columns", n_columns, at_least=1, whole=True)))
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
         self._cache, self._room, self._second = {}, cache_bytes, second_stream
 
-    def draw(self, seed, block, dtype, *, sparse=False):
+    def draw(self, seed: Any, block: Any, dtype: Any, *, sparse: bool = False) -> Any:
         """Return what is drawn for a block, for rows of that precision, dense or sparse.
 
         Raises
@@ -102,12 +119,12 @@ class FeatureBlocks:
         spans = [Span(int(seed), int(block), term.n_columns, term.n_columns, self._second) for term in self._terms]
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
-    def write(self, X, drawn, out):
+    def write(self, X: Rows, drawn: Any, out: Any) -> None:
         """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns)."""
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])
 
-    def features(self, X, seed, block):
+    def features(self, X: Rows, seed: Any, block: Any) -> Any:
         """Return the features of checked rows X, shape (n, n_columns), of X's precision."""
         out = np.empty((X.shape[0], self.n_columns), dtype=X.dtype)
         by_entries = prefers_sparse(X)
@@ -115,7 +132,9 @@ class FeatureBlocks:
         self.write(rows, self.draw(seed, block, X.dtype, sparse=by_entries), out)
         return out
 
-    def multiply(self, X, seed, blocks, A, out=None):
+    def multiply(
+        self, X: Rows, seed: int, blocks: Sequence[Any], A: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the sum of Z_b A_b over blocks, without their features Z_b.
 
         Parameters
@@ -153,7 +172,7 @@ class FeatureBlocks:
                     term.multiply(rows, drawn, span, which, A[start:stop, columns], out)
         return out
 
-    def transposed(self, X, seed, block, G):
+    def transposed(self, X: Rows, seed: int, block: int, G: np.ndarray) -> Any:
         """Return Z_b^T G of one block, shape (n_columns, n_outputs), float64.
 
         Parameters

@@ -1,12 +1,14 @@
 """Random features: explicit maps whose inner products equal a kernel in expectation."""
 
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._random import generator_of
+from kernbench._typing import RandomState, Rows
 from kernbench.features._transformer import CHUNK_BYTES, KernelTransformer
 from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED
 from kernbench.features.maps.forms import ALL_DRAWS, ALL_FORMS
@@ -113,18 +115,18 @@ class RandomFeatures(KernelTransformer):
 
     def __init__(
         self,
-        kernel="rbf",
-        n_features=256,
+        kernel: str | Kernel = "rbf",
+        n_features: int = 256,
         *,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        form="auto",
-        draws="iid",
-        block_size=256,
-        keep_frequencies=True,
-        random_state=None,
-    ):
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        form: str = "auto",
+        draws: str = "iid",
+        block_size: int = 256,
+        keep_frequencies: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
         self.kernel = kernel
         self.n_features = n_features
         self.gamma = gamma
@@ -136,7 +138,7 @@ class RandomFeatures(KernelTransformer):
         self.keep_frequencies = keep_frequencies
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> Self:
         """Determine the kernel and the seed.
 
         Parameters
@@ -160,13 +162,13 @@ class RandomFeatures(KernelTransformer):
         self._check_parameters()
         rng = generator_of(self.random_state)
         X = self._checked(X, reset=True)
-        self.kernel_ = self._resolved_kernel(X, rng)
-        self.seed_ = _seed_of(self.random_state, rng)
-        self.forms_ = [term.form for term in self._plan()]
+        self.kernel_: Any = self._resolved_kernel(X, rng)
+        self.seed_: int = _seed_of(self.random_state, rng)
+        self.forms_: list[Any] = [term.form for term in self._plan()]
         self._drawn = {}
         return self
 
-    def partial_fit(self, X, y=None):
+    def partial_fit(self, X: Rows, y: Any = None) -> Self:
         """Fit to the first batch; check later ones.
 
         The features of a stream must not change on the way, so the bandwidth of a kernel that is given by
@@ -187,7 +189,7 @@ class RandomFeatures(KernelTransformer):
         self._checked(X, reset=False)
         return self
 
-    def drop_frequencies(self):
+    def drop_frequencies(self) -> Self:
         """Discard the frequencies that were drawn; the next ``transform`` draws the same again.
 
         Returns
@@ -246,7 +248,7 @@ class RandomFeatures(KernelTransformer):
             for span, columns in term.spans(self.seed_, block_size, at_once):
                 yield term, span, columns, term.map.draw(span, dtype, by_entries)
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_drawn", None)
         return state

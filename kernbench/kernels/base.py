@@ -5,14 +5,16 @@ In between, rows are prepared in float64: checked against the kernel's domain, *
 logarithm, ...), centred, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.operands.prepared`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from kernbench._typing import Rows
 from kernbench.kernels.blocks import checked_block, checked_rows
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number, is_number
@@ -85,39 +87,39 @@ class Kernel:
     lower_is_open: ClassVar[bool] = False
     calls_python: ClassVar[bool] = False
     is_semi_definite: ClassVar[bool] = True
-    components: ClassVar[tuple] = ()
+    components: ClassVar[tuple[Any, ...]] = ()
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return 1.0
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return ()
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return None
 
     @property
-    def restricts_domain(self):
+    def restricts_domain(self) -> Any:
         """Whether `check_domain` may refuse rows."""
         return self.lower is not None or type(self).check_domain is not Kernel.check_domain
 
     @property
-    def lifts(self):
+    def lifts(self) -> Any:
         """Whether `lift` changes entries."""
         return type(self).lift is not Kernel.lift
 
-    def lift(self, values):
+    def lift(self, values: Any) -> Any:
         """Return the entries transformed for the engine, before `unit`: float64 in, float64 out, element by element."""
         return values
 
-    def streams(self, values):
+    def streams(self, values: Any) -> Any:
         """Return the `n_streams` arrays of numbers that the engine holds for prepared entries; float64."""
         return (values,)
 
-    def row_terms(self, rows, lengths):
+    def row_terms(self, rows: Rows, lengths: np.ndarray) -> Any:
         """Return a number for each row that completes inner products (or sums over stored entries), or None.
 
         Parameters
@@ -129,7 +131,9 @@ class Kernel:
         """
         return None if self.norm_factor is None else self.norm_factor * squared_norms(rows)
 
-    def __call__(self, X, Z=None, *, dtype=None, out=None):
+    def __call__(
+        self, X: Rows, Z: Rows | None = None, *, dtype: str | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return the matrix k(x_i, z_j).
 
         Parameters
@@ -154,7 +158,7 @@ class Kernel:
         """
         return checked_block(self, X, Z, dtype=dtype, out=out)
 
-    def diag(self, X):
+    def diag(self, X: Rows) -> np.ndarray:
         """Return k(x_i, x_i) for every row.
 
         Parameters
@@ -174,15 +178,15 @@ class Kernel:
         self.check_domain(X)
         return self.diagonal(X)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         """Return `diag` of an array or CSR matrix that has been checked."""
         return np.ones(X.shape[0])
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         """The kernel k(x, z) + k'(x, z)."""
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Any:
         """The kernel k(x, z) k'(x, z), or k(x, z) times a positive number."""
         if isinstance(other, Kernel):
             return Product((self, other))
@@ -190,7 +194,7 @@ class Kernel:
 
     __rmul__ = __mul__
 
-    def check_domain(self, X, feature_names=None):
+    def check_domain(self, X: Rows, feature_names: Sequence[Any] | None = None) -> Any:
         """Raise ValueError if an entry of X is outside the kernel's domain; NaN is ignored.
 
         Parameters
@@ -223,7 +227,7 @@ class Kernel:
 class _Combination(Kernel):
     """What sums and products have in common."""
 
-    kernels: tuple
+    kernels: tuple[Any, ...]
 
     def _set_components(self):
         """Check `kernels` and make them a tuple."""
@@ -238,18 +242,18 @@ class _Combination(Kernel):
         object.__setattr__(self, "kernels", kernels)
 
     @property
-    def components(self):
+    def components(self) -> Any:
         return self.kernels
 
     @property
-    def calls_python(self):
+    def calls_python(self) -> Any:
         return any(kernel.calls_python for kernel in self.kernels)
 
     @property
-    def is_semi_definite(self):
+    def is_semi_definite(self) -> Any:
         return all(kernel.is_semi_definite for kernel in self.kernels)
 
-    def check_domain(self, X, feature_names=None):
+    def check_domain(self, X: Rows, feature_names: Any = None) -> None:
         for kernel in self.kernels:
             kernel.check_domain(X, feature_names)
 
@@ -265,10 +269,10 @@ class Sum(_Combination):
         Positive, one per kernel; 1 each by default.
     """
 
-    weights: tuple = None
+    weights: tuple[float, ...] | None = None
     routine: ClassVar[str] = "sum"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set_components()
         kernels = self.kernels
         weights = (1.0,) * len(kernels) if self.weights is None else tuple(self.weights)
@@ -288,10 +292,10 @@ class Sum(_Combination):
         object.__setattr__(self, "weights", tuple(float(weight) for _, weight in terms))
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return self.weights
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return sum(weight * kernel.diagonal(X) for kernel, weight in zip(self.kernels, self.weights))
 
 
@@ -306,7 +310,7 @@ class Product(_Combination):
 
     routine: ClassVar[str] = "product"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._set_components()
         factors = [
             factor
@@ -315,7 +319,7 @@ class Product(_Combination):
         ]
         object.__setattr__(self, "kernels", tuple(factors))
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return prod(np.asarray(kernel.diagonal(X)) for kernel in self.kernels)
 
 

@@ -1,12 +1,17 @@
 """Drawing pairs for the incomplete U-statistic: a few of all pairs, with replacement."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench.pairs.checks import binary_problem
 from kernbench.validation.numbers import check_number
 
 
-def draw_pairs(rng, y, n_pairs, *, sample_weight=None, balanced=False):
+def draw_pairs(
+    rng: Any, y: ArrayLike, n_pairs: int, *, sample_weight: ArrayLike | None = None, balanced: bool = False
+) -> np.ndarray:
     """Draw pairs of a positive and a negative sample, with replacement.
 
     Parameters

@@ -4,11 +4,14 @@ The mean over all pairs of (1 - (a_i - b_j))^2 is (1 - (mean a - mean b))^2 + va
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench.pairs.checks import binary_problem, checked_scores
 
 
-def squared_loss_and_gradient(y, scores, sample_weight=None):
+def squared_loss_and_gradient(
+    y: ArrayLike, scores: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[float, np.ndarray]:
     """Mean of (1 - (s_i - s_j))^2 over all pairs of a positive i and a negative j, and its gradient.
 
     Parameters
@@ -45,7 +48,7 @@ def squared_loss_and_gradient(y, scores, sample_weight=None):
     return float(loss), gradient
 
 
-def squared_hessian_product(y, v, sample_weight=None):
+def squared_hessian_product(y: ArrayLike, v: ArrayLike, sample_weight: ArrayLike | None = None) -> np.ndarray:
     """The Hessian of the mean squared pairwise loss, which does not depend on the scores, times v.
 
     Parameters
@@ -69,7 +72,9 @@ def squared_hessian_product(y, v, sample_weight=None):
     return product
 
 
-def difference_moments(X, y, sample_weight=None):
+def difference_moments(
+    X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """First and second moment of the differences x_i - x_j over all pairs of a positive i and a negative j.
 
     With them the squared loss of a linear score is explicit: the mean of (1 - w'(x_i - x_j))^2 is

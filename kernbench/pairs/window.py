@@ -5,6 +5,7 @@ being their whole weight. The ends may cut a sample in two. A sample of weight k
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench.pairs.checks import binary_problem, checked_weights
 from kernbench.validation.numbers import check_name, is_integer, is_number
@@ -12,7 +13,12 @@ from kernbench.validation.numbers import check_name, is_integer, is_number
 SAME = 1e-9  # distance from a whole number of samples that counts as rounding: 0.07 * 100 is 7.000000000000001
 
 
-def window_of(y, fpr_range=(0.0, 1.0), ranks=None, weights=None):
+def window_of(
+    y: ArrayLike,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    ranks: tuple[int, int] | None = None,
+    weights: ArrayLike | None = None,
+) -> float:
     """Return the masses of the negatives between which a window of false positive rates lies.
 
     Parameters

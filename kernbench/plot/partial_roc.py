@@ -1,9 +1,13 @@
 """A ROC curve with a window of false positive rates, a threshold and a band of confidence."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._random import generator_of
+from kernbench._typing import RandomState
 from kernbench.metrics import auc_interval, partial_auc, roc_curve
 from kernbench.pairs.curve import roc_vertices
 from kernbench.pairs.intervals import bootstrap_band
@@ -59,27 +63,48 @@ class PartialROCDisplay:
     ((0.0, 0.2), True)
     """
 
-    def __init__(self, fpr, tpr, *, fpr_range=WHOLE, area=None, interval=None, band=None, rates=None, name=None):
+    fpr: np.ndarray
+    tpr: np.ndarray
+    fpr_range: tuple[float, float]
+    area: float | None
+    interval: Any
+    band: Any
+    rates: tuple[float, float] | None
+    name: str | None
+    line_: Any
+
+    def __init__(
+        self,
+        fpr: np.ndarray,
+        tpr: np.ndarray,
+        *,
+        fpr_range: tuple[float, float] = WHOLE,
+        area: float | None = None,
+        interval: Any = None,
+        band: Any = None,
+        rates: tuple[float, float] | None = None,
+        name: str | None = None,
+    ) -> None:
         self.fpr, self.tpr, self.fpr_range, self.area = fpr, tpr, fpr_range, area
         self.interval, self.band, self.rates, self.name = interval, band, rates, name
 
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
         *,
-        fpr_range=None,
-        threshold="auto",
-        confidence=None,
-        n_resamples=1000,
-        random_state=None,
-        sample_weight=None,
-        name=None,
-        ax=None,
-        **plot_kw,
-    ):
+        fpr_range: tuple[float, float] | None = None,
+        threshold: Any = "auto",
+        confidence: Any = None,
+        n_resamples: int = 1000,
+        random_state: Any = None,
+        sample_weight: ArrayLike | None = None,
+        name: Any = None,
+        ax: Any = None,
+        **plot_kw: Any,
+    ) -> Self:
         """Draw the ROC curve of a fitted classifier of two classes.
 
         Parameters
@@ -128,20 +153,20 @@ class PartialROCDisplay:
     @classmethod
     def from_predictions(
         cls,
-        y,
-        score,
+        y: ArrayLike,
+        score: ArrayLike,
         *,
-        fpr_range=WHOLE,
-        threshold=None,
-        confidence=None,
-        n_resamples=1000,
-        random_state=None,
-        sample_weight=None,
-        pos_label=None,
-        name=None,
-        ax=None,
-        **plot_kw,
-    ):
+        fpr_range: tuple[float, float] = WHOLE,
+        threshold: float | None = None,
+        confidence: float | None = None,
+        n_resamples: int = 1000,
+        random_state: RandomState = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **plot_kw: dict[str, Any],
+    ) -> Self:
         """Draw the ROC curve of scores.
 
         Parameters
@@ -199,7 +224,9 @@ class PartialROCDisplay:
         found = {"fpr_range": fpr_range, "area": area, "interval": interval, "band": band, "rates": rates}
         return cls(fpr, tpr, **found, name=name).plot(ax, **plot_kw)
 
-    def plot(self, ax=None, *, name=None, shade_window=True, **line_kw):
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, shade_window: bool = True, **line_kw: dict[str, Any]
+    ) -> Self:
         """Draw the curve, the window, the threshold and the band.
 
         Parameters
@@ -218,8 +245,8 @@ class PartialROCDisplay:
         PartialROCDisplay
             This one, with `ax_`, `figure_` and `line_`.
         """
-        self.ax_ = axes_for(ax)
-        self.figure_ = self.ax_.figure
+        self.ax_: Any = axes_for(ax)
+        self.figure_: Any = self.ax_.figure
         if shade_window and tuple(self.fpr_range) != WHOLE:
             self.ax_.axvspan(*self.fpr_range, color="0.5", alpha=0.15, linewidth=0)
         label = self._label(self.name if name is None else name)

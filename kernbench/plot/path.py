@@ -1,6 +1,10 @@
 """Coefficients or scores along C or alpha."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.plot._drawing import axes_for, last_step
@@ -52,13 +56,42 @@ class PathDisplay:
     ('C', (3, 30))
     """
 
-    def __init__(self, strengths, values, *, errors=None, chosen=None, strength_name="C", value_name="", names=None):
+    strengths: np.ndarray
+    values: np.ndarray
+    errors: np.ndarray | None
+    chosen: float | None
+    strength_name: str
+    value_name: str
+    names: list[Any]
+    figure_: Any
+    lines_: list[Any]
+
+    def __init__(
+        self,
+        strengths: ArrayLike,
+        values: ArrayLike,
+        *,
+        errors: ArrayLike | None = None,
+        chosen: float | None = None,
+        strength_name: str = "C",
+        value_name: str = "",
+        names: list[str] | None = None,
+    ) -> None:
         self.strengths, self.values = np.asarray(strengths, dtype=np.float64), np.asarray(values, dtype=np.float64)
         self.errors = None if errors is None else np.asarray(errors, dtype=np.float64)
         self.chosen, self.strength_name, self.value_name, self.names = chosen, strength_name, value_name, names
 
     @classmethod
-    def from_models(cls, models, values="coef", *, X=None, y=None, ax=None, **line_kw):
+    def from_models(
+        cls,
+        models: list[Any],
+        values: str | Callable[..., Any] = "coef",
+        *,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        ax: Any = None,
+        **line_kw: dict[str, Any],
+    ) -> Self:
         """Draw what ``path`` of an estimator returned.
 
         Parameters
@@ -106,7 +139,7 @@ class PathDisplay:
         )
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None, **line_kw):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
         """Draw the validation scores of a fitted :class:`~kernbench.ROCSVCCV` with a band of one standard error.
 
         Parameters
@@ -144,7 +177,7 @@ class PathDisplay:
             value_name="validation AUC",
         ).plot(ax, **line_kw)
 
-    def plot(self, ax=None, **line_kw):
+    def plot(self, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
         """Draw the lines.
 
         Parameters
@@ -159,7 +192,7 @@ class PathDisplay:
         PathDisplay
             This one, with `ax_`, `figure_` and `lines_`.
         """
-        self.ax_ = axes_for(ax)
+        self.ax_: Any = axes_for(ax)
         self.figure_, self.lines_ = self.ax_.figure, []
         for k in range(self.values.shape[1]):
             label = "_nolegend_" if self.names is None else self.names[k]

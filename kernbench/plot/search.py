@@ -1,6 +1,10 @@
 """Scores of a search over its grid, with bands and the cell chosen."""
 
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench.plot._drawing import axes_for, last_step
 
@@ -50,15 +54,27 @@ class SearchDisplay:
     """
 
     def __init__(
-        self, x, lines, means, errors, *, certified=None, best=None, x_name="C", line_name="", score_name="score"
-    ):
+        self,
+        x: ArrayLike,
+        lines: Sequence[Any],
+        means: ArrayLike,
+        errors: ArrayLike,
+        *,
+        certified: ArrayLike | None = None,
+        best: Any = None,
+        x_name: str = "C",
+        line_name: str = "",
+        score_name: str = "score",
+    ) -> None:
         self.x, self.lines = np.asarray(x, dtype=np.float64), list(lines)
         self.means, self.errors = np.asarray(means, dtype=np.float64), np.asarray(errors, dtype=np.float64)
         self.certified = None if certified is None else np.asarray(certified, dtype=np.float64)
         self.best, self.x_name, self.line_name, self.score_name = best, x_name, line_name, score_name
 
     @classmethod
-    def from_estimator(cls, estimator, *, score=None, kind="lines", ax=None, **line_kw):
+    def from_estimator(
+        cls, estimator: Any, *, score: str | None = None, kind: str = "lines", ax: Any = None, **line_kw: dict[str, Any]
+    ) -> Self:
         """Draw the ``cv_results_`` of a fitted search.
 
         Parameters
@@ -111,7 +127,7 @@ class SearchDisplay:
         certified = certified if np.isfinite(certified).any() else None
         return cls(x, lines, means, errors, certified=certified, best=best, **labels).plot(ax, kind=kind, **line_kw)
 
-    def plot(self, ax=None, *, kind="lines", **line_kw):
+    def plot(self, ax: Any = None, *, kind: str = "lines", **line_kw: dict[str, Any]) -> Self:
         """Draw the scores.
 
         Parameters

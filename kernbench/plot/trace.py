@@ -1,6 +1,7 @@
 """The course of fits: a column of `trace_` against time or work."""
 
 from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -53,11 +54,26 @@ class TraceDisplay:
     ['smo', 'sdca']
     """
 
-    def __init__(self, curves, *, x="seconds", y="objective"):
+    curves: dict[str, Any]
+    x: str
+    y: str
+    figure_: Any
+    lines_: list[Any]
+
+    def __init__(self, curves: dict[str, Any], *, x: str = "seconds", y: str = "objective") -> None:
         self.curves, self.x, self.y = curves, x, y
 
     @classmethod
-    def from_estimator(cls, estimators, *, x="seconds", y="objective", same_problem=False, ax=None, **line_kw):
+    def from_estimator(
+        cls,
+        estimators: Any,
+        *,
+        x: str = "seconds",
+        y: str = "objective",
+        same_problem: bool = False,
+        ax: Any = None,
+        **line_kw: dict[str, Any],
+    ) -> Self:
         """Draw the traces of fitted estimators.
 
         Parameters
@@ -102,7 +118,7 @@ class TraceDisplay:
             ]
         return cls(curves, x=x, y=y).plot(ax, **line_kw)
 
-    def plot(self, ax=None, **line_kw):
+    def plot(self, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
         """Draw the curves.
 
         Parameters
@@ -117,7 +133,7 @@ class TraceDisplay:
         TraceDisplay
             This one, with `ax_`, `figure_` and `lines_`.
         """
-        self.ax_ = axes_for(ax)
+        self.ax_: Any = axes_for(ax)
         self.figure_, self.lines_ = self.ax_.figure, []
         for name, problems in self.curves.items():
             style = {"label": name, **line_kw}

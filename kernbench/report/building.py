@@ -1,9 +1,11 @@
 """Build a report from records."""
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kernbench._version import __version__
 from kernbench.report.page.folder import output_folder, write_files
@@ -28,12 +30,19 @@ class Built:
 
     page: Path
     headline: str
-    notes: list = field(default_factory=list)
+    notes: list[Any] = field(default_factory=list)
     n_records: int = 0
     n_files: int = 0
 
 
-def build(results="results", out="reports", *, history=None, compact=False, on_step=None):
+def build(
+    results: str | Path = "results",
+    out: str | Path = "reports",
+    *,
+    history: str | Path | None = None,
+    compact: bool = False,
+    on_step: Callable[..., Any] | None = None,
+) -> Built:
     """Turn a folder of records into a report.
 
     Writes ``index.html`` (one page, needs nothing else), ``summary.md`` with ``details/`` of every experiment, and

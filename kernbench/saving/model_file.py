@@ -18,6 +18,7 @@ import json
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -44,7 +45,7 @@ DROPPED_PARAMS = (
 class Saved:
     """Mix-in of estimators that can be written to files."""
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that `kernbench.load` reads: arrays and plain data, no pickle.
 
         Parameters
@@ -60,7 +61,7 @@ class Saved:
         save(self, path)
 
 
-def save(model, path):
+def save(model: Any, path: str | Path) -> None:
     """Write a fitted estimator to `path`, whole or not at all.
 
     Parameters
@@ -141,7 +142,7 @@ def _is_fitted_attribute(name):
     return name.endswith("_") and not name.startswith("_")
 
 
-def load(path):
+def load(path: str | Path) -> Any:
     """Read a model written by ``.save(path)``; it predicts as the saved one did, bit for bit.
 
     Nothing is unpickled: a model file cannot run code.

@@ -2,11 +2,12 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from kernbench.datasets.readers.compressed import SUFFIXES
 
 
-def cache_folder():
+def cache_folder() -> Any:
     """Return the folder for downloads: ``$KERNBENCH_CACHE``, or else the user's cache folder of this platform."""
     chosen = os.environ.get("KERNBENCH_CACHE")
     if chosen:

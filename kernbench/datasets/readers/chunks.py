@@ -3,6 +3,7 @@
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from kernbench.validation.numbers import check_number
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
 
 
-def chunks(path, rows, *, label=-1, n_features=None):
+def chunks(path: str | Path, rows: int, *, label: int | str = -1, n_features: int | None = None) -> Any:
     """Read a data file in chunks, for ``fit_chunks`` of the estimators that learn from streams.
 
     Parameters

@@ -1,5 +1,8 @@
 """Tables separated by commas, semicolons, tabs, bars or blanks: one example per line, one column of labels."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from kernbench.datasets.errors import DataFileError, malformed
@@ -9,7 +12,9 @@ from kernbench.datasets.readers.delimited_faults import raise_first_fault
 from kernbench.datasets.readers.delimited_layout import BLANKS, OPEN_QUOTE, detect_layout, has_open_quote, is_number
 
 
-def read_csv(path, *, label=-1, delimiter=None, header="auto"):
+def read_csv(
+    path: str | Path, *, label: int | str | None = -1, delimiter: str | None = None, header: Any = "auto"
+) -> tuple[np.ndarray, np.ndarray]:
     """Read a table of numbers with a label column, plain or compressed with gzip, bzip2 or xz.
 
     Parameters

@@ -2,6 +2,9 @@
 
 import re
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import SUFFIXES, open_bytes
@@ -22,7 +25,9 @@ _SVMLIGHT_LINE = re.compile(rb"^\s*\S+(\s+qid:\S+)?\s+[0-9]+:[^\s:,;]+\s", re.MU
 _SAMPLE_BYTES = 65536
 
 
-def read_file(path, *, label=-1, n_features=None):
+def read_file(
+    path: str | Path, *, label: int | str | None = -1, n_features: int | None = None
+) -> tuple[Any, np.ndarray]:
     """Read examples and labels from a file, plain or compressed with gzip, bzip2 or xz.
 
     ``.npz`` is a NumPy archive (:func:`read_npz`), ``.csv`` and ``.tsv`` are tables (:func:`read_csv`),

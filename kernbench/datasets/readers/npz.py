@@ -7,11 +7,15 @@ import io
 import zipfile
 import zlib
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kernbench._files import written_whole
+from kernbench._typing import Rows
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
@@ -24,7 +28,7 @@ _DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, NotImplemented
            zlib.error)  # fmt: skip
 
 
-def read_npz(path, *, part=None, labelled=True):
+def read_npz(path: str | Path, *, part: str | None = None, labelled: bool = True) -> tuple[Any, np.ndarray]:
     """Read examples and labels from a NumPy archive; pickled objects are rejected.
 
     Parameters
@@ -72,7 +76,7 @@ def read_arrays(path, names):
         return [_array(path, archive, name) for name in names]
 
 
-def write_npz(path, X, y):
+def write_npz(path: str | Path, X: Rows, y: ArrayLike) -> None:
     """Write examples as a compressed NumPy archive, bit for bit, in the layout of :func:`read_npz`.
 
     Parameters

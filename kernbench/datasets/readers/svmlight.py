@@ -3,10 +3,14 @@
 import io
 import re
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
 
 from kernbench._files import written_whole
+from kernbench._typing import Rows
 from kernbench.datasets.errors import DataFileError, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
@@ -17,7 +21,7 @@ _TOKEN = re.compile(rb"\S+")
 _INDEX = re.compile(rb"[0-9]+")
 
 
-def read_svmlight(path, n_features=None):
+def read_svmlight(path: str | Path, n_features: int | None = None) -> tuple[sparse.csr_matrix, np.ndarray]:
     """Read a file in svmlight / LIBSVM format, plain or compressed with gzip, bzip2 or xz.
 
     Parameters
@@ -109,7 +113,7 @@ def check_is_not_empty(path, n_samples, n_stored, n_features):
         raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
 
 
-def write_svmlight(path, X, y):
+def write_svmlight(path: str | Path, X: Rows, y: ArrayLike) -> None:
     """Write examples in svmlight / LIBSVM format, indices from 1, 16 significant digits.
 
     Parameters

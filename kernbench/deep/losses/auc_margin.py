@@ -1,5 +1,7 @@
 """The min-max margin loss of the AUC (Yuan, Yan, Sonka, Yang, ICCV 2021), with its inner variables at their optimum."""
 
+from typing import Any
+
 import torch
 
 from kernbench.deep.checks import scored_batch
@@ -29,11 +31,13 @@ class AUCMarginLoss(torch.nn.Module):
     tensor(2.)
     """
 
-    def __init__(self, margin=1.0):
+    margin: float
+
+    def __init__(self, margin: float = 1.0) -> None:
         super().__init__()
         self.margin = float(check_number("margin", margin, above=0))
 
-    def forward(self, scores, labels):
+    def forward(self, scores: Any, labels: Any) -> Any:
         """Return the loss of a batch.
 
         Parameters
@@ -51,5 +55,5 @@ class AUCMarginLoss(torch.nn.Module):
         short = torch.relu(self.margin + of_negatives.mean() - of_positives.mean())
         return of_positives.var(correction=0) + of_negatives.var(correction=0) + short.square()
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"margin={self.margin:g}"

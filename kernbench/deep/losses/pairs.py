@@ -4,6 +4,8 @@ Value and subgradient come from one sort in float64 on the host. The B scores go
 that a batch on a GPU costs two small transfers; no pair is ever listed.
 """
 
+from typing import Any
+
 import torch
 from torch.autograd.function import once_differentiable
 
@@ -64,7 +66,9 @@ class PartialAUCLoss(torch.nn.Module):
     (0.75, [-0.25, -0.5, 0.0, 0.5, 0.0, 0.25])
     """
 
-    def __init__(self, fpr_range=DEFAULT_RANGE, loss="hinge", ranks=None):
+    def __init__(
+        self, fpr_range: tuple[float, float] = DEFAULT_RANGE, loss: str = "hinge", ranks: tuple[int, int] | None = None
+    ) -> None:
         super().__init__()
         self.loss = check_name("loss", loss, PAIRWISE_LOSSES)
         self.fpr_range, self.ranks = checked_fpr_range(fpr_range), None
@@ -73,7 +77,7 @@ class PartialAUCLoss(torch.nn.Module):
                 raise ValueError(f"{ranks=} and {fpr_range=} both say the range: give either of them")
             self.fpr_range, self.ranks = (0.0, 1.0), _checked_ranks(ranks)
 
-    def forward(self, scores, labels):
+    def forward(self, scores: Any, labels: Any) -> Any:
         """Return the loss of a batch.
 
         Parameters
@@ -90,7 +94,7 @@ class PartialAUCLoss(torch.nn.Module):
         pairs = WindowPairs(classes.mask.cpu().numpy(), self.fpr_range, ranks=self.ranks, loss=self.loss)
         return _OnTheHost.apply(scores, pairs.value_and_subgradient)
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         window = f"fpr_range={self.fpr_range}" if self.ranks is None else f"ranks={self.ranks}"
         return f"{window}, loss={self.loss!r}"
 
@@ -114,11 +118,11 @@ class PairwiseLoss(torch.nn.Module):
     tensor(0.5000)
     """
 
-    def __init__(self, loss="hinge"):
+    def __init__(self, loss: str = "hinge") -> None:
         super().__init__()
         self.loss = check_name("loss", loss, PAIRWISE_LOSSES)
 
-    def forward(self, scores, labels):
+    def forward(self, scores: Any, labels: Any) -> Any:
         """Return the loss of a batch.
 
         Parameters
@@ -135,7 +139,7 @@ class PairwiseLoss(torch.nn.Module):
         pairs = AllPairs(classes.mask.cpu().numpy())
         return _OnTheHost.apply(scores, lambda s: pairs.value_and_subgradient(s, self.loss))
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"loss={self.loss!r}"
 
 

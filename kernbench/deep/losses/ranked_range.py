@@ -1,5 +1,8 @@
 """The mean of one list of losses between two ranks (Hu, Ying, Wang and Lyu, NeurIPS 2020)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from kernbench._names import unknown_name
@@ -38,14 +41,17 @@ class RankedRangeLoss(torch.nn.Module):
     tensor(3.5000)
     """
 
-    def __init__(self, ranked_range=(0.05, 1.0), loss="log_loss"):
+    ranked_range: tuple[Any, ...]
+    loss: Any
+
+    def __init__(self, ranked_range: Any = (0.05, 1.0), loss: str | Callable[..., Any] = "log_loss") -> None:
         super().__init__()
         shares_or_ranks(ranked_range)
         if not callable(loss) and loss not in RANKED:
             raise ValueError(unknown_name("loss", loss, RANKED))
         self.ranked_range, self.loss = tuple(ranked_range), loss
 
-    def forward(self, scores, labels):
+    def forward(self, scores: Any, labels: Any) -> Any:
         """Return the loss of a batch.
 
         Parameters
@@ -88,5 +94,5 @@ class RankedRangeLoss(torch.nn.Module):
         residuals = scores - column_of(torch.as_tensor(labels).to(scores))
         return VALUES[self.loss](residuals), residuals.abs()
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"ranked_range={self.ranked_range}, loss={self.loss!r}"

@@ -1,5 +1,7 @@
 """Networks for rows of numbers: a linear module, and a perceptron with hidden layers."""
 
+from typing import Any
+
 from torch import nn
 
 
@@ -14,11 +16,13 @@ class Linear(nn.Module):
         A constant in all scores does not change a ranking.
     """
 
-    def __init__(self, n_features=None, bias=False):
+    linear: Any
+
+    def __init__(self, n_features: int | None = None, bias: bool = False) -> None:
         super().__init__()
         self.linear = _layer(n_features, 1, bias)
 
-    def forward(self, rows):
+    def forward(self, rows: Any) -> Any:
         """Return the scores of rows, shape (n,)."""
         return self.linear(rows.flatten(1))[:, 0]
 
@@ -34,7 +38,9 @@ class MLP(nn.Module):
         Units of the hidden layers.
     """
 
-    def __init__(self, n_features=None, hidden=(64, 64)):
+    layers: Any
+
+    def __init__(self, n_features: int | None = None, hidden: tuple[Any, ...] = (64, 64)) -> None:
         super().__init__()
         layers = []
         for units in hidden:
@@ -42,7 +48,7 @@ class MLP(nn.Module):
             n_features = units
         self.layers = nn.Sequential(*layers, _layer(n_features, 1, True))
 
-    def forward(self, rows):
+    def forward(self, rows: Any) -> Any:
         """Return the scores of rows, shape (n,); an example may have any shape."""
         return self.layers(rows.flatten(1))[:, 0]
 

@@ -1,5 +1,7 @@
 """The residual network of 20 layers for images of 32 x 32 pixels."""
 
+from typing import Any
+
 import torch
 from torch import nn
 from torch.nn import functional
@@ -27,7 +29,12 @@ class ResNet20(nn.Module):
     .. [1] K. He, X. Zhang, S. Ren, J. Sun, "Deep residual learning for image recognition", CVPR 2016.
     """
 
-    def __init__(self, in_channels=3, n_outputs=1):
+    first: Any
+    norm: Any
+    blocks: Any
+    last: Any
+
+    def __init__(self, in_channels: int = 3, n_outputs: int = 1) -> None:
         super().__init__()
         self.first = _convolution(in_channels, WIDTHS[0])
         self.norm = nn.BatchNorm2d(WIDTHS[0])
@@ -43,7 +50,7 @@ class ResNet20(nn.Module):
                 nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
         nn.init.zeros_(self.last.bias)
 
-    def forward(self, images):
+    def forward(self, images: Any) -> Any:
         """Return the scores of images of shape (n, in_channels, height, width)."""
         maps = self.blocks(functional.relu(self.norm(self.first(images))))
         return _one_column(self.last(maps.mean(dim=(2, 3))))

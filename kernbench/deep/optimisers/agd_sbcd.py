@@ -9,7 +9,9 @@ Scale-free form: all is divided by the number of pairs P N, so that mu' = mu P N
 the data. While the runs last, the parameters of the module are v_n, and v_m takes their place for its own closures.
 """
 
+from collections.abc import Callable
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -110,9 +112,22 @@ class AGDSBCD(SBCD):
     shared = ("fpr_range", "n_positive", "inner_steps", "loss", "thresholds", "threshold_step", "shared_batches")
     # fmt: on
 
-    def __init__(self, params, fpr_range, n_positive=None, *, lr=0.1, mu=1000.0, gamma=1000.0, weight_decay=0.0,
-                 inner_steps=50, loss="log_loss", thresholds="stochastic", threshold_step=None,
-                 shared_batches=True):  # fmt: skip
+    def __init__(
+        self,
+        params: Any,
+        fpr_range: tuple[float, float],
+        n_positive: int | None = None,
+        *,
+        lr: float = 0.1,
+        mu: float = 1000.0,
+        gamma: float = 1000.0,
+        weight_decay: float = 0.0,
+        inner_steps: int = 50,
+        loss: str = "log_loss",
+        thresholds: str = "stochastic",
+        threshold_step: float | None = None,
+        shared_batches: bool = True,
+    ) -> None:
         low, high = checked_fpr_range(fpr_range)
         check_number("inner_steps", inner_steps, at_least=1, whole=True)
         check_name("loss", loss, PAIRED)
@@ -133,7 +148,7 @@ class AGDSBCD(SBCD):
         })  # fmt: skip
 
     @torch.no_grad()
-    def step(self, closure, labels, indices=None):
+    def step(self, closure: Callable[..., Any], labels: Any, indices: Any = None) -> Any:
         """Do an inner step on a batch of I positives and J negatives.
 
         Parameters
@@ -169,7 +184,7 @@ class AGDSBCD(SBCD):
                 self._end_stage()
         return values[0]
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from the state that `state_dict` returned.
 
         Parameters
@@ -186,7 +201,7 @@ class AGDSBCD(SBCD):
             raise ValueError(f"the checkpoint is one of {theirs} positives, not of {ours}")
         super().load_state_dict(state_dict)
 
-    def find_thresholds(self, scores):
+    def find_thresholds(self, scores: Any) -> None:
         """Set the thresholds by the scores of all negatives; for ``thresholds="exact"``, when a stage begins.
 
         Parameters
@@ -200,7 +215,7 @@ class AGDSBCD(SBCD):
             rule.find(scores.detach().reshape(-1).to(torch.promote_types(scores.dtype, torch.float32)))
 
     @contextmanager
-    def averaged(self):
+    def averaged(self) -> Any:
         """Put the mean of v_n over the last stage into the parameters, for the time of a ``with`` block.
 
         Within a stage, once it has begun, the mean over its steps so far.

@@ -1,5 +1,7 @@
 """What the optimisers share: scores from a closure, slopes into gradients, state that a checkpoint must fit."""
 
+from typing import Any
+
 import torch
 
 from kernbench.deep.checks import column_of, require_labels
@@ -17,7 +19,7 @@ class ScoreOptimizer(torch.optim.Optimizer):
 
     shared, copies = (), ()
 
-    def add_param_group(self, param_group):
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own.
 
         Parameters
@@ -30,7 +32,7 @@ class ScoreOptimizer(torch.optim.Optimizer):
         super().add_param_group(param_group)
         self._check_group(self.param_groups[-1])
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Go on from the state that `state_dict` returned.
 
         Parameters

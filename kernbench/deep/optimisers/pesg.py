@@ -3,6 +3,9 @@
 min over w, a, b, max over theta >= 0 of  E+[(h - a)^2] + E-[(h - b)^2] + 2 theta (M + E-[h] - E+[h]) - theta^2
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from kernbench.deep.checks import Classes
@@ -57,9 +60,22 @@ class PESG(ScoreOptimizer):
     ...         optimizer.end_stage()
     """
 
+    shared: tuple[Any, ...]
+    copies: tuple[Any, ...]
+
     shared, copies = ("margin", "clip", "stage_steps"), ("reference", "mean")
 
-    def __init__(self, params, *, lr=0.1, margin=1.0, decay=2e-3, weight_decay=1e-5, clip=1.0, stage_steps=None):
+    def __init__(
+        self,
+        params: Any,
+        *,
+        lr: float = 0.1,
+        margin: float = 1.0,
+        decay: float = 2e-3,
+        weight_decay: float = 1e-5,
+        clip: float = 1.0,
+        stage_steps: int | None = None,
+    ) -> None:
         check_number("margin", margin, above=0)
         check_number("clip", clip, above=0)
         if stage_steps is not None:
@@ -68,12 +84,12 @@ class PESG(ScoreOptimizer):
                                   "clip": clip, "stage_steps": stage_steps})  # fmt: skip
 
     @property
-    def stage(self):
+    def stage(self) -> Any:
         """Stages that have ended."""
         return self._common.get("stage", 0)
 
     @torch.no_grad()
-    def step(self, closure, labels):
+    def step(self, closure: Callable[..., Any], labels: Any) -> Any:
         """Do a step on a batch of both classes.
 
         Parameters
@@ -123,7 +139,7 @@ class PESG(ScoreOptimizer):
         return value
 
     @torch.no_grad()
-    def end_stage(self):
+    def end_stage(self) -> Any:
         """Divide lr by 10 and take the mean of the stage's iterates as the next reference point."""
         state = self._common
         if not state.get("inner_step", 0):

@@ -4,6 +4,8 @@ A step in v is v <- (v + eta (w / mu - G)) / (1 + eta / mu), G being the subgrad
 count, estimated on a batch. The parameters of the module are v_n; v_m takes their place for its own steps.
 """
 
+from typing import Any
+
 import torch
 
 from kernbench.deep.losses.formulas import SLOPES, VALUES
@@ -18,22 +20,22 @@ class SBCD(ScoreOptimizer):
     """The inner runs of AGD-SBCD: one for each end of the range, "high" and, where it is above 0, "low"."""
 
     @property
-    def copies(self):
+    def copies(self) -> Any:
         """Names of the tensors kept of each parameter."""
         return ("w", "mean", "low", "low_mean") if "low" in self._ends() else ("w", "mean")
 
     @property
-    def stage(self):
+    def stage(self) -> Any:
         """Stages that have ended."""
         return self._common.get("stage", 0)
 
     @property
-    def inner_step(self):
+    def inner_step(self) -> Any:
         """Inner steps of this stage."""
         return self._common.get("inner_step", 0)
 
     @property
-    def inner_steps_of_stage(self):
+    def inner_steps_of_stage(self) -> Any:
         """Inner steps that this stage takes, T_k."""
         return self.param_groups[0]["inner_steps"] * (self.stage + 1) ** 2
 

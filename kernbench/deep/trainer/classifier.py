@@ -1,12 +1,16 @@
 """The trainer: `DeepPartialAUCClassifier`, a network that ranks, with scikit-learn's conventions."""
 
 import copy
+from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Callback, RandomState
 from kernbench.deep.trainer import fitting, model_files
 from kernbench.deep.trainer.examples import is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.parameters import device_of
@@ -119,30 +123,32 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    intercept_: np.ndarray
+
     def __init__(
         self,
-        module,
-        fpr_range=(0.0, 0.1),
+        module: Any,
+        fpr_range: tuple[float, float] = (0.0, 0.1),
         *,
-        method="agd-sbcd",
-        n_positive=16,
-        n_negative=16,
-        learning_rate="auto",
-        max_epochs=10,
-        method_options=None,
-        validation=0.1,
-        look_every=None,
-        keep="best",
-        patience=None,
-        threshold="youden",
-        max_seconds=None,
-        device=None,
-        checkpoint=None,
-        resume=False,
-        callback=None,
-        verbose=0,
-        random_state=None,
-    ):
+        method: str = "agd-sbcd",
+        n_positive: int = 16,
+        n_negative: int = 16,
+        learning_rate: float | str = "auto",
+        max_epochs: int = 10,
+        method_options: dict[str, Any] | None = None,
+        validation: Any = 0.1,
+        look_every: int | None = None,
+        keep: str = "best",
+        patience: int | None = None,
+        threshold: str | float | tuple[str, float] = "youden",
+        max_seconds: float | None = None,
+        device: Any = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        callback: Callback = None,
+        verbose: int = 0,
+        random_state: RandomState = None,
+    ) -> None:
         self.module = module
         self.fpr_range = fpr_range
         self.method = method
@@ -164,7 +170,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Train a copy of the module.
 
         Parameters
@@ -182,7 +188,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         fitting.fit(self, X, y)
         return self
 
-    def use(self, which):
+    def use(self, which: str) -> Self:
         """Predict by another state of the fit.
 
         Parameters
@@ -197,7 +203,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         fitting.use(self, which)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the scores of examples: the larger, the more likely positive.
 
         Parameters
@@ -212,7 +218,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._scores(X) + self.intercept_[0]
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the label of each example.
 
         Parameters
@@ -227,7 +233,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
     @available_if(lambda self: self.method == "cross-entropy")
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Return probabilities, for ``method="cross-entropy"``: the other losses rank only.
 
         They are those that the loss fits, 1 / (1 + exp(-score)), whatever the threshold.
@@ -244,7 +250,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         positive = 1.0 / (1.0 + np.exp(-self._scores(X)))
         return np.column_stack([1.0 - positive, positive])
 
-    def adjust_threshold(self, X, y, threshold):
+    def adjust_threshold(self, X: ArrayLike, y: ArrayLike, threshold: str | float | tuple[str, float]) -> Self:
         """Set ``intercept_`` by the scores of examples other than those of `fit`.
 
         Parameters
@@ -265,7 +271,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         self.intercept_ = fitting.intercept(threshold, scores, y == self.classes_[1], self.module_)
         return self
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the fitted model to a file of tensors and plain data; `load` reads it back.
 
         Parameters
@@ -277,7 +283,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         model_files.save(self, path)
 
     @classmethod
-    def load(cls, path, module, device=None):
+    def load(cls, path: str | Path, module: Any, device: Any = None) -> Self:
         """Read a model written by `save`; nothing in the file is run.
 
         Parameters
@@ -294,7 +300,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         """
         return model_files.load(cls, path, module, device)
 
-    def to(self, device):
+    def to(self, device: Any) -> Any:
         """Move the fitted module to a device; return self."""
         check_is_fitted(self)
         self.module_.to(device_of(device))
@@ -310,10 +316,10 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         model.module_, model.intercept_ = module, np.zeros(1)
         return model
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "intercept_")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.three_d_array = True

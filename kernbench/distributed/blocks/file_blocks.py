@@ -2,6 +2,7 @@
 
 import os
 import threading
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -31,10 +32,12 @@ class FileBlocks(LocalBlocks):
         Names of the columns, where the files hold them.
     """
 
-    def __init__(self, data, *, label=None, keep_bytes=0):
-        self.sources = open_sources(data, label)
+    keep_bytes: int
+
+    def __init__(self, data: Any, *, label: Any = None, keep_bytes: int = 0) -> None:
+        self.sources: list[Any] = open_sources(data, label)
         sizes = [source.n_rows for source in self.sources]
-        self.bounds = np.concatenate([[0], np.cumsum(sizes)])
+        self.bounds: np.ndarray = np.concatenate([[0], np.cumsum(sizes)])
         first = self.sources[0]
         n_columns = max(source.n_columns for source in self.sources)
         for source in self.sources:
@@ -42,11 +45,11 @@ class FileBlocks(LocalBlocks):
         stored = sum(source.n_stored for source in self.sources) if first.is_sparse else None
         self._set_shape(self.bounds[-1], n_columns, first.dtype, n_stored=stored)
         parts = [source.labels() for source in self.sources]
-        self.y = None if any(part is None for part in parts) else np.concatenate(parts)
-        self.names = first.names
+        self.y: np.ndarray | None = None if any(part is None for part in parts) else np.concatenate(parts)
+        self.names: Any = first.names
         self.keep_bytes, self._kept, self._local = keep_bytes, {}, threading.local()
 
-    def read(self, start, stop):
+    def read(self, start: Any, stop: Any) -> Any:
         """Return rows start to stop - 1."""
         key = start, stop
         if key in self._kept:
@@ -67,7 +70,7 @@ class FileBlocks(LocalBlocks):
             self._kept[key] = rows
         return rows
 
-    def rows(self, indices):
+    def rows(self, indices: Any) -> Any:
         """Return some rows."""
         if any(source.is_sparse or source.is_slow for source in self.sources):
             return super().rows(indices)
@@ -78,7 +81,7 @@ class FileBlocks(LocalBlocks):
             out[here] = self.sources[k].take(indices[here] - self.bounds[k])
         return out
 
-    def where(self, row):
+    def where(self, row: Any) -> Any:
         """Return the name of the source that holds a row, and the index of the row in it."""
         k = int(np.searchsorted(self.bounds, row, side="right")) - 1
         return self.sources[k].title, int(row - self.bounds[k])
@@ -99,10 +102,10 @@ class FileBlocks(LocalBlocks):
             buffer = self._local.buffer = np.empty((n_rows, self.n_columns), dtype=self.dtype)
         return buffer[:n_rows]
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         return {**self.__dict__, "_kept": {}, "_local": None}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state, _local=threading.local())
 
 

@@ -1,6 +1,7 @@
 """Blocks of rows that this process reads: the sums of a `BlockDesign`, block after block, on several threads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -56,21 +57,21 @@ class LocalBlocks:
 
     # --- the four operations -----------------------------------------------------------------------------------------
 
-    def scores(self, coef, out=None):
+    def scores(self, coef: Any, out: Any = None) -> Any:
         """Return <coef, x_i> of all rows."""
         out = np.empty(self.n_rows) if out is None else out
         for _ in self.in_threads(lambda first, last: self.part_scores(first, last, coef, out), self.groups):
             pass
         return out
 
-    def combine(self, g):
+    def combine(self, g: Any) -> Any:
         """Return sum_i g_i x_i."""
         total = np.zeros(self.n_columns)
         for sums in self.in_threads(lambda first, last: self.part_sums(first, last, g), self.groups):
             add_in_order(sums, total)
         return total
 
-    def moments(self, rows, h, mask, means):
+    def moments(self, rows: Any, h: Any, mask: Any, means: Any) -> Any:
         """Return sum_i h_i (x_i - m)(x_i - m)' over some rows; see `RowBlocks`."""
         total = np.zeros((self.n_columns, self.n_columns))
         leaves = zip(self.leaves[:-1], self.leaves[1:])
@@ -78,7 +79,7 @@ class LocalBlocks:
             total += sums
         return total
 
-    def rows(self, indices):
+    def rows(self, indices: Any) -> Any:
         """Return some rows."""
         order = np.argsort(indices, kind="stable")
         taken, place = [], 0
@@ -95,12 +96,12 @@ class LocalBlocks:
 
     # --- parts of them, for a range of chunks ------------------------------------------------------------------------
 
-    def part_scores(self, first, last, coef, out, offset=0):
+    def part_scores(self, first: Any, last: Any, coef: Any, out: Any, offset: int = 0) -> None:
         """Write the scores of chunks first to last - 1 to their place in `out`; out[0] is that of row `offset`."""
         for start, stop in self.reads(first, last):
             add_scores(FeatureDesign(self.read(start, stop)), coef, out[start - offset : stop - offset])
 
-    def part_sums(self, first, last, g, offset=0):
+    def part_sums(self, first: Any, last: Any, g: Any, offset: int = 0) -> Any:
         """Return the sum of each of the chunks first to last - 1; g[0] is the slope of row `offset`."""
         sums = np.zeros((last - first, self.n_columns))
         for start, stop in self.reads(first, last):
@@ -108,7 +109,7 @@ class LocalBlocks:
             add_sums(FeatureDesign(self.read(start, stop)), g[start - offset : stop - offset], bounds, sums)
         return sums
 
-    def part_moments(self, begin, end, rows, h, mask, means, offset=0):
+    def part_moments(self, begin: Any, end: Any, rows: Any, h: Any, mask: Any, means: Any, offset: int = 0) -> Any:
         """Return the moments of one leaf, rows begin to end - 1; h[0] is the weight of row `offset`.
 
         Products are taken within each chunk, so that they do not depend on the rows read at once.
@@ -126,13 +127,13 @@ class LocalBlocks:
                     add_moments(part, rows[k:l] - start, h[here], classes, means, sums)
         return sums
 
-    def parts(self):
+    def parts(self) -> Any:
         """Yield all rows, an array or CSR matrix for a few chunks at a time."""
         for group in self.groups:
             for start, stop in self.reads(*group):
                 yield self.read(start, stop).copy()
 
-    def map(self, function, groups=None):
+    def map(self, function: Any, groups: Any = None) -> Any:
         """Return ``function(X, start)`` of the rows of each group of chunks, X from row `start` on, in a list."""
 
         def of_group(first, last):
@@ -141,18 +142,18 @@ class LocalBlocks:
         groups = self.groups if groups is None else groups
         return [result for results in self.in_threads(of_group, groups) for result in results]
 
-    def groups_in(self, begin, end):
+    def groups_in(self, begin: Any, end: Any) -> Any:
         """Return the groups of the chunks in rows begin to end - 1, which are whole leaves."""
         return self.groups[slice(*np.searchsorted(self.group_starts, (begin, end)))]
 
-    def reads(self, first, last):
+    def reads(self, first: Any, last: Any) -> Any:
         """Yield the bounds of what is read at once for chunks first to last - 1."""
         begin, end = int(self.starts[first]), int(self.starts[last])
         step = end - begin if last - first > 1 else self.rows_at_once
         for start in range(begin, end, step):
             yield start, min(start + step, end)
 
-    def in_threads(self, function, tasks):
+    def in_threads(self, function: Any, tasks: Any) -> Any:
         """Yield ``function(*task)`` for each of the tasks, in their order, while the next ones are computed."""
         tasks = list(tasks)
         n_threads = min(n_openmp_threads(), len(tasks))

@@ -1,5 +1,8 @@
 """Features of rows in blocks: a map of other blocks, kept where memory allows."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
@@ -26,12 +29,24 @@ class MappedBlocks(LocalBlocks):
         Memory for dense features: they are kept up to this size, and recomputed in each pass beyond.
     """
 
-    def __init__(self, blocks, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
+    blocks: Any
+    keep_bytes: int
+
+    def __init__(
+        self,
+        blocks: LocalBlocks,
+        function: Callable[..., Any],
+        n_columns: int,
+        dtype: Any,
+        *,
+        n_stored: int | None = None,
+        keep_bytes: int = 0,
+    ) -> None:
         self.blocks, self.function, self.keep_bytes = blocks, function, keep_bytes
         self._kept = {}
         self._set_shape(blocks.n_rows, n_columns, dtype, n_stored=n_stored)
 
-    def read(self, start, stop):
+    def read(self, start: Any, stop: Any) -> Any:
         """Return the features of rows start to stop - 1."""
         key = start, stop
         if key in self._kept:
@@ -48,11 +63,11 @@ class MappedBlocks(LocalBlocks):
             self._kept[key] = out
         return out
 
-    def rows(self, indices):
+    def rows(self, indices: Any) -> Any:
         """Return the features of some rows."""
         return features_of_rows(self.function, self.blocks.rows(indices), self.dtype, self.is_sparse)
 
-    def where(self, row):
+    def where(self, row: Any) -> Any:
         """Return the name of the source that holds a row, and the index of the row in it."""
         return self.blocks.where(row)
 

@@ -1,18 +1,23 @@
 """The classifier of doubly stochastic gradients: `DoublyStochasticClassifier`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.parameters import check_class_weight
 from kernbench.estimators.arguments.training_data import check_batch, check_training_data, distinct_labels
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_classes, require
 from kernbench.estimators.locks import one_at_a_time
+from kernbench.kernels.base import Kernel
 from kernbench.losses.output import output_loss
 from kernbench.losses.table import losses_of
 
@@ -165,33 +170,33 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel = "rbf",
         *,
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        alpha=1e-6,
-        loss="hinge",
-        batch_size="auto",
-        block_size="auto",
-        precondition=True,
-        damping=1e-4,
-        step_size="auto",
-        schedule="auto",
-        average="last",
-        max_blocks=None,
-        shuffle=True,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        class_weight=None,
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        gamma: str | float = "median",
+        degree: int = 3,
+        coef0: float = 0.0,
+        alpha: float = 1e-6,
+        loss: str = "hinge",
+        batch_size: int | str = "auto",
+        block_size: int | str = "auto",
+        precondition: bool = True,
+        damping: float = 1e-4,
+        step_size: float | str = "auto",
+        schedule: str = "auto",
+        average: str = "last",
+        max_blocks: int | None = None,
+        shuffle: bool = True,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        class_weight: dict[Any, Any] | str | None = None,
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -238,7 +243,15 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         loss = "softmax" if self.loss == "log_loss" and self._n_outputs > 1 else self.loss
         return {"loss": loss, "n_outputs": self._n_outputs, "alpha": self.alpha}
 
-    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -269,7 +282,9 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         return self
 
     @one_at_a_time
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
@@ -296,7 +311,14 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self._fit_batch(X, self._source_of(X, codes, weights, self._labels_of), weights=weights)
         return self
 
-    def fit_chunks(self, chunks, classes=None, *, X_val=None, y_val=None):
+    def fit_chunks(
+        self,
+        chunks: Any,
+        classes: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
@@ -355,7 +377,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             return codes.astype(np.float64)
         return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return f of rows.
 
         Parameters
@@ -370,7 +392,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         values = self._outputs(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return the label of each row.
 
         Parameters
@@ -386,7 +408,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         return self.classes_[(values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)]
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> np.ndarray:
         """Return the probability of each class, with ``loss="log_loss"``.
 
         Parameters

@@ -1,10 +1,15 @@
 """Density ratios by doubly stochastic gradients: `DoublyStochasticDensityRatio`."""
 
+from collections.abc import Iterable
+from typing import Any, Self
+
 import numpy as np
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.locks import one_at_a_time
+from kernbench.kernels.base import Kernel
 from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.rows import check_rows
 
@@ -126,31 +131,31 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel = "rbf",
         *,
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        alpha=1e-3,
-        batch_size=1024,
-        block_size="auto",
-        precondition=True,
-        damping=1e-2,
-        step_size="auto",
-        schedule="auto",
-        average="last",
-        max_blocks=None,
-        shuffle=True,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        gamma: str | float = "median",
+        degree: int = 3,
+        coef0: float = 0.0,
+        alpha: float = 1e-3,
+        batch_size: int = 1024,
+        block_size: int | str = "auto",
+        precondition: bool = True,
+        damping: float = 1e-2,
+        step_size: float | str = "auto",
+        schedule: str = "auto",
+        average: str = "last",
+        max_blocks: int | None = None,
+        shuffle: bool = True,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -178,7 +183,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     def _problem(self, n_rows):
         return {"loss": "density_ratio", "n_outputs": 1, "alpha": self.alpha}
 
-    def fit(self, P, Q):
+    def fit(self, P: Rows, Q: Rows) -> Self:
         """Fit the model to two samples.
 
         Parameters
@@ -203,7 +208,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         return self
 
     @one_at_a_time
-    def partial_fit(self, P, Q):
+    def partial_fit(self, P: Rows, Q: Rows) -> Self:
         """Learn from the next rows of two streams, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
@@ -222,7 +227,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self._fit_batch(stacked([P, Q]), self._pairs_of(P, Q))
         return self
 
-    def fit_chunks(self, P, Q):
+    def fit_chunks(self, P: Iterable[Any], Q: Iterable[Any]) -> Self:
         """Fit to chunks of two samples, which may be larger than memory, until one of them ends.
 
         Parameters
@@ -268,7 +273,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
 
         return source_of
 
-    def log_ratio(self, X):
+    def log_ratio(self, X: Rows) -> np.ndarray:
         """Return the estimate of log(p/q) at rows.
 
         Parameters
@@ -281,7 +286,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         """
         return self._outputs(X)[:, 0]
 
-    def divergence(self, P, Q):
+    def divergence(self, P: Rows, Q: Rows) -> float:
         """Return the estimate of Kullback and Leibler's divergence of p from q, on samples of both.
 
         Parameters

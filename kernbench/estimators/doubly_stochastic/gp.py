@@ -1,8 +1,12 @@
 """Gaussian process regression by doubly stochastic gradients: `DoublyStochasticGPRegressor`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
@@ -11,6 +15,7 @@ from kernbench.estimators.locks import one_at_a_time
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ALL_DRAWS
 from kernbench.kernels import blocks
+from kernbench.kernels.base import Kernel
 from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
@@ -164,33 +169,33 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel = "rbf",
         *,
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        noise_variance=0.1,
-        std=None,
-        batch_size=4096,
-        block_size="auto",
-        precondition=True,
-        damping=0.0,
-        step_size="auto",
-        schedule="auto",
-        average="tail",
-        max_blocks=1,
-        draws="auto",
-        shuffle=True,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        gamma: str | float = "median",
+        degree: int = 3,
+        coef0: float = 0.0,
+        noise_variance: float = 0.1,
+        std: str | None = None,
+        batch_size: int = 4096,
+        block_size: int | str = "auto",
+        precondition: bool = True,
+        damping: float = 0.0,
+        step_size: float | str = "auto",
+        schedule: str = "auto",
+        average: str = "tail",
+        max_blocks: int = 1,
+        draws: str = "auto",
+        shuffle: bool = True,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -249,7 +254,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     def _fewest_steps(self, n_rows):
         return 1 if self._is_one_step(n_rows) else FEWEST_STEPS
 
-    def fit(self, X, y, *, points=None):
+    def fit(self, X: Rows, y: ArrayLike, *, points: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -280,7 +285,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     @one_at_a_time
-    def partial_fit(self, X, y, *, points=None):
+    def partial_fit(self, X: Rows, y: ArrayLike, *, points: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
@@ -311,7 +316,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
         return self
 
-    def fit_chunks(self, chunks, *, points=None, n_samples=None):
+    def fit_chunks(self, chunks: Any, *, points: ArrayLike | None = None, n_samples: int | None = None) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
@@ -382,7 +387,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
             self.std_ = np.sqrt(np.clip(prior - explained, 0.0, prior))
             self.block_coef_ = np.ascontiguousarray(self.block_coef_[:, :, :1])
 
-    def predict(self, X, return_std=False):
+    def predict(self, X: Rows, return_std: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean of rows, and its standard deviation.
 
         Parameters

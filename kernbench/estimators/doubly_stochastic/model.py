@@ -1,6 +1,7 @@
 """Base of all doubly stochastic models: the fit, the state from which it continues, and outputs of new rows."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -282,12 +283,12 @@ class DoublyStochasticModel(Model):
         require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
         self._features = self._make_features()
 
-    def __getstate__(self):
+    def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         state.pop("_features", None)
         return state
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "block_coef_")
 
 

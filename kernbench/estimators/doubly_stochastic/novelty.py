@@ -1,13 +1,18 @@
 """Novelty detection by doubly stochastic gradients: `DoublyStochasticNoveltyDetector`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.locks import one_at_a_time
+from kernbench.kernels.base import Kernel
 from kernbench.validation.numbers import check_number
 from kernbench.validation.rows import check_rows
 
@@ -131,28 +136,28 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel = "rbf",
         *,
-        nu=0.1,
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        batch_size=1024,
-        block_size="auto",
-        step_size="auto",
-        average="tail",
-        max_blocks=None,
-        shuffle=True,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        nu: float = 0.1,
+        gamma: str | float = "median",
+        degree: int = 3,
+        coef0: float = 0.0,
+        batch_size: int = 1024,
+        block_size: int | str = "auto",
+        step_size: float | str = "auto",
+        average: str = "tail",
+        max_blocks: int | None = None,
+        shuffle: bool = True,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.nu = nu
         self.gamma = gamma
@@ -187,7 +192,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     def _fewest_steps(self, n_rows):
         return max(super()._fewest_steps(n_rows), int(np.ceil(STEPS_OF_THE_LEVEL / self.nu)))
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -216,7 +221,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         return self
 
     @one_at_a_time
-    def partial_fit(self, X, y=None, sample_weight=None):
+    def partial_fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
@@ -237,7 +242,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         self._fit_batch(X, self._source_of(X, None, weights), weights=weights)
         return self
 
-    def fit_chunks(self, chunks):
+    def fit_chunks(self, chunks: Any) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
@@ -271,7 +276,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     def _intercept(self):
         return -self.offset_
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> np.ndarray:
         """Return f of rows: the larger, the more like the training rows.
 
         Parameters
@@ -284,7 +289,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         """
         return self._outputs(X)[:, 0]
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return f minus the level, negative for rows that are novel.
 
         Parameters
@@ -297,7 +302,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return -1 for rows that are novel, +1 for the others.
 
         Parameters

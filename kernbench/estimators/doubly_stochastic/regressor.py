@@ -1,13 +1,18 @@
 """The regressor of doubly stochastic gradients: `DoublyStochasticRegressor`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.locks import one_at_a_time
+from kernbench.kernels.base import Kernel
 from kernbench.losses.output import output_loss
 from kernbench.losses.table import losses_of
 
@@ -146,35 +151,35 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel = "rbf",
         *,
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        alpha=1e-6,
-        loss="squared_error",
-        delta=1.0,
-        epsilon=0.1,
-        quantile=0.5,
-        batch_size=1024,
-        block_size="auto",
-        precondition=True,
-        damping=1e-4,
-        step_size="auto",
-        schedule="auto",
-        average="last",
-        max_blocks=None,
-        shuffle=True,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        gamma: str | float = "median",
+        degree: int = 3,
+        coef0: float = 0.0,
+        alpha: float = 1e-6,
+        loss: str = "squared_error",
+        delta: float = 1.0,
+        epsilon: float = 0.1,
+        quantile: float = 0.5,
+        batch_size: int = 1024,
+        block_size: int | str = "auto",
+        precondition: bool = True,
+        damping: float = 1e-4,
+        step_size: float | str = "auto",
+        schedule: str = "auto",
+        average: str = "last",
+        max_blocks: int | None = None,
+        shuffle: bool = True,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -213,7 +218,15 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
     def _problem(self, n_rows):
         return {"loss": self.loss, "n_outputs": 1, "alpha": self.alpha, **self._loss_parameters()}
 
-    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -245,7 +258,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         return self
 
     @one_at_a_time
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
         Parameters
@@ -265,7 +278,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_batch(X, self._source_of(X, y, weights), weights=weights)
         return self
 
-    def fit_chunks(self, chunks, *, X_val=None, y_val=None):
+    def fit_chunks(self, chunks: Any, *, X_val: ArrayLike | None = None, y_val: ArrayLike | None = None) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters
@@ -302,7 +315,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         loss, y = output_loss(self.loss, **self._loss_parameters()), np.asarray(y, dtype=np.float64)
         return lambda model: {"validation_loss": float(loss.value(model.predict(X)[:, None], y).mean())}
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return f of rows.
 
         Parameters

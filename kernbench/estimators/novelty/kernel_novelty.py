@@ -1,14 +1,20 @@
 """Novelty detection by the one-class support vector machine: `KernelNoveltyDetector`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.base import KernelModel
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, check_names, check_support
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.novelty.task import NoveltyTask, check_novelty_detector
 from kernbench.estimators.svm.expansion import Expansion, require_linear
+from kernbench.kernels.base import Kernel
 
 
 class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
@@ -97,28 +103,32 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
     [ 1 -1]
     """
 
+    solver: str
+    loss: str
+    fit_intercept: bool
+
     # Of every model of a task of SMO, fixed here.
     solver, loss, fit_intercept = "smo", "one_class", False
 
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        nu=0.5,
-        shrinking=True,
-        cache_size=500,
-        verbose=0,
-        max_iter=-1,
-        max_seconds=None,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-    ):
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 500,
+        verbose: int = 0,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -139,17 +149,17 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         check_novelty_detector(self)
 
     @property
-    def solver_options(self):
+    def solver_options(self) -> Any:
         """The solver's keywords beyond those of every solver."""
         return {"shrinking": bool(self.shrinking)}
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> Any:
         """The number of support vectors, shape (1,)."""
         self._check_is_fitted()
         return np.array([len(self.support_)], dtype=np.int32)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -182,7 +192,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
             fit_task(task, [self])
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return f(x) - ``offset_`` of each row: negative for those that are novel.
 
         Parameters
@@ -196,7 +206,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         """
         return self.score_samples(X) - self.offset_
 
-    def score_samples(self, X):
+    def score_samples(self, X: Rows) -> np.ndarray:
         """Return f(x) of each row.
 
         Parameters
@@ -213,7 +223,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
             return np.concatenate(list(self._products_with_weights(X)))[:, 0]
         return self._product(X, slice(None))[:, 0]
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return 1 for each row that is like the training rows, -1 for one that is novel.
 
         Parameters
@@ -227,7 +237,7 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     @property
-    def coef_(self):
+    def coef_(self) -> Any:
         """Weights of the features, shape (1, n_features), read-only; linear kernel only."""
         self._check_is_fitted()
         require_linear(self.kernel_)

@@ -1,8 +1,13 @@
 """ν-support vector regression, with the parameters of scikit-learn's `NuSVR`: `KernelNuSVR`."""
 
+from collections.abc import Callable
+from typing import Any
+
+from kernbench._typing import Callback, RandomState
 from kernbench.estimators.fit.fitted_state import require
 from kernbench.estimators.regression.kernel_svr import KernelSVR
 from kernbench.estimators.regression.nu_svr_task import KernelNuSVRTask, check_kernel_nu_svr
+from kernbench.kernels.base import Kernel
 from kernbench.validation.numbers import is_number
 
 
@@ -89,29 +94,32 @@ class KernelNuSVR(KernelSVR):
     True
     """
 
+    loss: str
+    epsilon: Any
+
     loss, epsilon = "nu_residual", None  # of the regressor that this is
     _task = KernelNuSVRTask
 
     def __init__(
         self,
         *,
-        nu=0.5,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=500,
-        verbose=0,
-        max_iter=-1,
-        max_seconds=None,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-    ):
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 500,
+        verbose: int = 0,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+    ) -> None:
         self.nu = nu
         self.C = C
         self.kernel = kernel

@@ -1,8 +1,13 @@
 """Kernel regression with losses of the residual: `KernelRegressor`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.base import KernelModel
 from kernbench.estimators.fit.centring import combined
 from kernbench.estimators.fit.fitted_state import (
@@ -16,6 +21,7 @@ from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
 from kernbench.estimators.svm.expansion import Expansion, require_linear
+from kernbench.kernels.base import Kernel
 from kernbench.validation.numbers import check_number
 
 
@@ -157,29 +163,29 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
 
     def __init__(
         self,
-        loss="squared_error",
+        loss: str = "squared_error",
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        alpha=1e-3,
-        delta=1.0,
-        epsilon=0.1,
-        quantile=0.5,
-        solver="auto",
-        tol=1e-4,
-        max_iter=-1,
-        max_seconds=None,
-        fit_intercept=True,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        alpha: float = 1e-3,
+        delta: float = 1.0,
+        epsilon: float = 0.1,
+        quantile: float = 0.5,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        fit_intercept: bool = True,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.loss = loss
         self.kernel = kernel
         self.gamma = gamma
@@ -206,7 +212,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         """Check the parameters that can be checked without data."""
         check_kernel_regressor(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -240,7 +246,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
             fit_task(task, [self])
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, from large to small, each from the solution before it.
 
         Parameters
@@ -263,7 +269,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         fit_task(KernelRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
         return models
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return f(x) + b of each row.
 
         Parameters
@@ -284,7 +290,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         return (values if np.ndim(self.intercept_) else values[:, 0]) + self.intercept_
 
     @property
-    def coef_(self):
+    def coef_(self) -> Any:
         """Weights of the features, shape (n_features,) or (n_outputs, n_features), read-only; linear kernel only."""
         self._check_is_fitted()
         require_linear(self.kernel_)
@@ -305,7 +311,7 @@ class KernelRegressor(RegressorMixin, Expansion, KernelModel):
         else:
             check_number("intercept_", self.intercept_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

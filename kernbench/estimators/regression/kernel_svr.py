@@ -1,11 +1,17 @@
 """Support vector regression with the parameters of scikit-learn's `SVR`: `KernelSVR`."""
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.tasks import KernelSVRTask, check_kernel_svr
+from kernbench.kernels.base import Kernel
 
 
 class KernelSVR(KernelRegressor):
@@ -90,30 +96,35 @@ class KernelSVR(KernelRegressor):
     True
     """
 
+    solver: str
+    fit_intercept: bool
+    delta: Any
+    quantile: Any
+
     solver, fit_intercept, delta, quantile = "smo", True, None, None  # of the regressor that this is
     _task = KernelSVRTask
 
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        loss="epsilon_insensitive",
-        shrinking=True,
-        cache_size=500,
-        verbose=0,
-        max_iter=-1,
-        max_seconds=None,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-    ):
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
+        shrinking: bool = True,
+        cache_size: float = 500,
+        verbose: int = 0,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -136,17 +147,17 @@ class KernelSVR(KernelRegressor):
         check_kernel_svr(self)
 
     @property
-    def solver_options(self):
+    def solver_options(self) -> Any:
         """The solver's keywords beyond those of every solver."""
         return {"shrinking": bool(self.shrinking)}
 
     @property
-    def n_support_(self):
+    def n_support_(self) -> Any:
         """The number of support vectors, shape (1,)."""
         self._check_is_fitted()
         return np.array([len(self.support_)], dtype=np.int32)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -179,7 +190,7 @@ class KernelSVR(KernelRegressor):
             fit_task(task, [self])
         return self
 
-    def path(self, X, y, Cs, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several Cs, from small to large, each from the solution before it.
 
         Parameters
@@ -202,7 +213,7 @@ class KernelSVR(KernelRegressor):
         fit_task(self._task(in_turn[0], X, y, sample_weight), in_turn)
         return models
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return f(x) + b of each row.
 
         Parameters
@@ -216,7 +227,7 @@ class KernelSVR(KernelRegressor):
         """
         return super().predict(X)[:, 0]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = False
         return tags

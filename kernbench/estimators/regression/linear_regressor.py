@@ -1,9 +1,13 @@
 """Linear regression with losses of the residual: `LinearRegressor`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.base import Model
 from kernbench.estimators.fit.fitted_state import check_floats, check_names
 from kernbench.estimators.fit.path import fit_task, models_along
@@ -139,24 +143,24 @@ class LinearRegressor(RegressorMixin, Model):
 
     def __init__(
         self,
-        loss="squared_error",
+        loss: str = "squared_error",
         *,
-        alpha=1e-3,
-        delta=1.0,
-        epsilon=0.1,
-        quantile=0.5,
-        solver="auto",
-        tol=1e-4,
-        max_iter=-1,
-        max_seconds=None,
-        fit_intercept=True,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        alpha: float = 1e-3,
+        delta: float = 1.0,
+        epsilon: float = 0.1,
+        quantile: float = 0.5,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        fit_intercept: bool = True,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.loss = loss
         self.alpha = alpha
         self.delta = delta
@@ -178,7 +182,7 @@ class LinearRegressor(RegressorMixin, Model):
         """Check the parameters that can be checked without data."""
         check_linear_regressor(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -210,7 +214,7 @@ class LinearRegressor(RegressorMixin, Model):
         fit_task(LinearRegressorTask(self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, from large to small, each from the solution before it.
 
         Parameters
@@ -233,7 +237,7 @@ class LinearRegressor(RegressorMixin, Model):
         fit_task(LinearRegressorTask(in_turn[0], X, y, sample_weight), in_turn)
         return models
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return <w, x> + b of each row.
 
         Parameters
@@ -258,10 +262,10 @@ class LinearRegressor(RegressorMixin, Model):
         else:
             check_number("intercept_", self.intercept_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

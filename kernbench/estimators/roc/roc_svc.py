@@ -1,8 +1,13 @@
 """The classifier that ranks: `ROCSVC`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.locks import one_at_a_time
@@ -11,6 +16,7 @@ from kernbench.estimators.roc.parameters import check_roc_svc
 from kernbench.estimators.roc.roc_task import ROC
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.kernels.base import Kernel
 
 
 class ROCSVC(RankingClassifier):
@@ -182,33 +188,33 @@ class ROCSVC(RankingClassifier):
 
     def __init__(
         self,
-        kernel="linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
         *,
-        alpha=1e-3,
-        pairs="all",
-        loss="auto",
-        threshold="youden",
-        threshold_on="train",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="stratified",
-        n_features=None,
-        solver="bundle",
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        reservoir_size=1000,
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        alpha: float = 1e-3,
+        pairs: Any = "all",
+        loss: str = "auto",
+        threshold: str | float | tuple[str, float] = "youden",
+        threshold_on: str | float = "train",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: int | None = None,
+        landmarks: Any = "stratified",
+        n_features: int | None = None,
+        solver: str = "bundle",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        reservoir_size: int = 1000,
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.pairs = pairs
@@ -239,7 +245,7 @@ class ROCSVC(RankingClassifier):
         """Check the parameters that can be checked without data."""
         check_roc_svc(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -272,7 +278,7 @@ class ROCSVC(RankingClassifier):
         _fit([self], X, y, sample_weight)
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, each from the solution before it.
 
         They share one feature map and, where pairs are drawn, the pairs. Costs about as much as a few single
@@ -300,7 +306,9 @@ class ROCSVC(RankingClassifier):
 
     @available_if(stream.has_features)
     @one_at_a_time
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from the next rows of a stream.
 
         Each row of the batch is paired with rows of the other class, drawn from a reservoir: a uniform sample

@@ -1,17 +1,22 @@
 """The classifier that ranks, with regularisation chosen by cross-validation: `ROCSVCCV`."""
 
+from collections.abc import Callable
 from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 
 from kernbench._callbacks import current_report, nested
 from kernbench._random import generator_of
+from kernbench._typing import RandomState, Rows
 from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
 from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.roc.scores import RankingClassifier, space_of, weights_of
 from kernbench.estimators.roc.space_task import read_two_classes
 from kernbench.kernels import blocks
+from kernbench.kernels.base import Kernel
 from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
 from kernbench.solvers.design import as_design
@@ -82,33 +87,33 @@ class ROCSVCCV(RankingClassifier):
 
     def __init__(
         self,
-        kernel="linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
         *,
-        alphas=None,
-        cv=5,
-        selection="best",
-        n_jobs=None,
-        pairs="all",
-        loss="auto",
-        threshold="youden",
-        threshold_on="train",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="stratified",
-        n_features=None,
-        solver="bundle",
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        random_state=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        alphas: ArrayLike | None = None,
+        cv: Any = 5,
+        selection: str = "best",
+        n_jobs: int | None = None,
+        pairs: Any = "all",
+        loss: str = "auto",
+        threshold: str | float | tuple[str, float] = "youden",
+        threshold_on: str | float = "train",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: int | None = None,
+        landmarks: Any = "stratified",
+        n_features: int | None = None,
+        solver: str = "bundle",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        dtype: str = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.alphas = alphas
         self.cv = cv
@@ -135,7 +140,7 @@ class ROCSVCCV(RankingClassifier):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose alpha by cross-validation and fit the model to all rows.
 
         Parameters

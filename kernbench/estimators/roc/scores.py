@@ -1,8 +1,12 @@
 """A classifier that ranks: scores, labels, another threshold."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Rows
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.fitted_state import (
@@ -123,14 +127,14 @@ class SpaceModel:
             shapes["coef_"] = (1, self.n_features_in_)
         check_floats(self, shapes)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "intercept_")
 
 
 class TwoClassModel(SpaceModel, KernelClassifier):
     """A classifier of two classes by the sign of f(x) + intercept; it has ``classes_``."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return the scores of rows: the larger, the more likely positive.
 
         Parameters
@@ -146,7 +150,7 @@ class TwoClassModel(SpaceModel, KernelClassifier):
         """
         return self._scores(X)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return the label of each row.
 
         Parameters
@@ -166,7 +170,7 @@ class TwoClassModel(SpaceModel, KernelClassifier):
         check_classes(self)
         require(len(self.classes_) == 2, "classes_ are not two")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -175,7 +179,9 @@ class TwoClassModel(SpaceModel, KernelClassifier):
 class RankingClassifier(TwoClassModel):
     """A classifier that ranks; its intercept is set by the parameter ``threshold``."""
 
-    def adjust_threshold(self, X, y, threshold, sample_weight=None):
+    def adjust_threshold(
+        self, X: Rows, y: ArrayLike, threshold: str | float | tuple[str, float], sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Set ``intercept_`` by the scores of rows other than those of ``fit``; nothing else changes.
 
         Parameters

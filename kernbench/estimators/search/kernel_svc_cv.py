@@ -1,11 +1,16 @@
 """The support vector classifier with C and kernel chosen by cross-validation: `KernelSVCCV`."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernbench._callbacks import current_report
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.certificate import covered_range
@@ -19,6 +24,7 @@ from kernbench.estimators.search.search_result import SearchResult
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.kernels.base import Kernel
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag, check_number
 
@@ -141,35 +147,35 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
 
     def __init__(
         self,
-        Cs=(0.1, 1.0, 10.0, 100.0),
-        gammas=("scale",),
+        Cs: ArrayLike = (0.1, 1.0, 10.0, 100.0),
+        gammas: ArrayLike = ("scale",),
         *,
-        kernel="rbf",
-        degree=3,
-        coef0=0.0,
-        cv=5,
-        scoring=None,
-        refit=True,
-        search="exact",
-        risk=0.05,
-        certify=None,
-        calibration=None,
-        n_jobs=None,
-        memory=None,
-        store_oof_decisions=False,
-        fit_intercept=True,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        class_weight=None,
-        decision_function_shape="ovr",
-        break_ties=False,
-        dtype="auto",
-        random_state=None,
-        callback=None,
-        verbose=0,
-    ):
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: bool | str | Callable[..., Any] = True,
+        search: str = "exact",
+        risk: float = 0.05,
+        certify: float | None = None,
+        calibration: str | None = None,
+        n_jobs: int | None = None,
+        memory: str | Path | None = None,
+        store_oof_decisions: bool = False,
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        class_weight: dict[Any, Any] | str | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        dtype: str = "auto",
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+    ) -> None:
         self.Cs = Cs
         self.gammas = gammas
         self.kernel = kernel
@@ -198,7 +204,9 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Choose C and gamma by cross-validation and fit the model to all rows.
 
         Parameters
@@ -255,7 +263,18 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         search.warn()
         return self
 
-    def covered_C(self, X, y, low, high, *, gain=0.01, sample_weight=None, groups=None, max_seconds=None):
+    def covered_C(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        low: float,
+        high: float,
+        *,
+        gain: float = 0.01,
+        sample_weight: ArrayLike | None = None,
+        groups: Any = None,
+        max_seconds: float | None = None,
+    ) -> float:
         """Return the C up to which, from `low`, no C has a mean accuracy above ``best_score_`` by more than `gain`.
 
         That holds for the exact minimisers of all folds for every C in between, at the best gamma, and not only for

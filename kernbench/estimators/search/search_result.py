@@ -1,9 +1,12 @@
 """What the estimators of a search keep: the table, the cell chosen, out-of-fold scores, and probabilities from them."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
+from kernbench._typing import Rows
 from kernbench.estimators.search.calibration import probabilities
 
 OF_SEARCH = (
@@ -46,7 +49,7 @@ class SearchResult:
             self.calibration_ = search.calibration()
 
     @property
-    def estimator_(self):
+    def estimator_(self) -> Any:
         """The best cell fitted to all rows, a `KernelSVC`."""
         self._check_is_fitted()
         model = self._model(self.best_params_["C"], self.best_params_["gamma"])
@@ -56,7 +59,7 @@ class SearchResult:
         return model
 
     @available_if(lambda self: self.calibration is not None)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> np.ndarray:
         """Return the probability of each class, by the calibration of the out-of-fold decision values.
 
         Parameters

@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_X_y
 
+from kernbench._typing import Rows
 from kernbench.kernels.names import resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.parzen import smallest_alpha
@@ -27,8 +29,16 @@ class ClosedFormLimit(NamedTuple):
 
 
 def closed_form_limit(
-    X, y, *, kernel="rbf", gamma="scale", degree=3, coef0=0.0, sample_weight=None, fit_intercept=False
-):
+    X: Rows,
+    y: ArrayLike,
+    *,
+    kernel: str = "rbf",
+    gamma: str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    fit_intercept: bool = False,
+) -> ClosedFormLimit:
     r"""Return for which `alpha` and `C` the kernel SVM with the hinge loss is solved by the Parzen classifier.
 
     With strong regularisation every example stays inside the margin, and

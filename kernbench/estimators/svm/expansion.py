@@ -1,8 +1,12 @@
 """A classifier with support vectors: decision values, labels, linear weights, the slack budget."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Rows
 from kernbench.estimators.arguments.training_data import check_examples, check_square
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.centring import centre_of, combined, shift_of
@@ -98,7 +102,7 @@ class Expansion:
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "dual_coef_")
 
 
@@ -109,7 +113,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
     fitted, ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
     """
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return the decision values of rows.
 
         Parameters
@@ -132,7 +136,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
             return self._pair_values(X)
         return self._scores(X)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return the label of each row.
 
         Parameters
@@ -207,7 +211,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         return blocks.block(self.kernel_, X, self.support_vectors_, dtype=self.dtype_)
 
     @property
-    def coef_(self):
+    def coef_(self) -> Any:
         """Weights of the features, shape (n_pairs, n_features), read-only; linear kernel only."""
         check_is_fitted(self)
         require_linear(self.kernel_)
@@ -222,7 +226,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         coef.flags.writeable = False
         return coef
 
-    def slack_budget(self, X, y, sample_weight=None):
+    def slack_budget(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[float, float]:
         """Return the slack budget nu and the C whose problems the fitted function solves.
 
         A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at nu = mean

@@ -1,13 +1,19 @@
 """The ν-support vector classifier: `KernelNuSVC`."""
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.fitted_state import check_floats
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.nu_task import KernelNuTask
 from kernbench.estimators.svm.parameters import check_kernel_nu_svc
+from kernbench.kernels.base import Kernel
 
 
 class KernelNuSVC(ExpansionClassifier):
@@ -112,33 +118,39 @@ class KernelNuSVC(ExpansionClassifier):
     [0 1 2]
     """
 
+    solver: str
+    loss: str
+    fit_intercept: bool
+    multi_class: str
+    solver_options: Any
+
     # Of every model of a task of SMO on pairs of classes, fixed here.
     solver, loss, fit_intercept, multi_class, solver_options = "smo", "nu_margin", True, "ovo", None
 
     def __init__(
         self,
         *,
-        nu=0.5,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        cache_size=500,
-        class_weight=None,
-        verbose=0,
-        max_iter=-1,
-        max_seconds=None,
-        decision_function_shape="ovr",
-        break_ties=False,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-    ):
+        nu: float = 0.5,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        cache_size: float = 500,
+        class_weight: dict[Any, Any] | str | None = None,
+        verbose: int = 0,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        callback: Callback = None,
+    ) -> None:
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
@@ -163,7 +175,7 @@ class KernelNuSVC(ExpansionClassifier):
     def _check_parameters(self):
         check_kernel_nu_svc(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters

@@ -1,13 +1,19 @@
 """The support vector classifier: `KernelSVC`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.estimators.svm import scs_stream
 from kernbench.estimators.svm.expansion import ExpansionClassifier
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.estimators.svm.small_pairs import fit_small_pairs
+from kernbench.kernels.base import Kernel
 
 
 class KernelSVC(ExpansionClassifier):
@@ -247,33 +253,33 @@ class KernelSVC(ExpansionClassifier):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
         *,
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        C=1.0,
-        loss="hinge",
-        solver="smo",
-        fit_intercept=True,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        class_weight=None,
-        multi_class="ovo",
-        decision_function_shape="ovr",
-        break_ties=False,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        loss: str = "hinge",
+        solver: str = "smo",
+        fit_intercept: bool = True,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
+        class_weight: dict[Any, Any] | str | None = None,
+        multi_class: str = "ovo",
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -300,7 +306,7 @@ class KernelSVC(ExpansionClassifier):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -334,7 +340,7 @@ class KernelSVC(ExpansionClassifier):
             fit_task(task, [self])
         return self
 
-    def path(self, X, y, Cs, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several Cs, each from the solution before it.
 
         They share the kernel rows that fit into ``cache_size`` (for more than 4,000 examples ``smo`` keeps those of its
@@ -371,7 +377,9 @@ class KernelSVC(ExpansionClassifier):
 
     @available_if(scs_stream.can_stream)
     @one_at_a_time
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self, X: Rows, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
         Rows are added to the model's sample until it holds ``sample_cap`` of them (an entry of `solver_options`, by
@@ -404,7 +412,7 @@ class KernelSVC(ExpansionClassifier):
         return self
 
     @available_if(scs_stream.can_stream)
-    def fit_chunks(self, chunks, classes=None):
+    def fit_chunks(self, chunks: Any, classes: ArrayLike | None = None) -> Self:
         """Fit to data that come in chunks and need not fit into memory, with ``solver="scs"``.
 
         Parameters

@@ -1,10 +1,14 @@
 """The support vector classifier on explicit features: `LinearSVC`."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.base import Classifier
 from kernbench.estimators.fit.fitted_state import check_classes, check_floats
 from kernbench.estimators.fit.path import fit_task, models_along
@@ -159,24 +163,24 @@ class LinearSVC(Classifier):
 
     def __init__(
         self,
-        loss="auto",
+        loss: str = "auto",
         *,
-        C=1.0,
-        solver="auto",
-        tol=1e-4,
-        max_iter=-1,
-        max_seconds=None,
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        class_weight=None,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-        n_jobs=None,
-    ):
+        C: float = 1.0,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, Any] | str | None = None,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Callback = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.loss = loss
         self.C = C
         self.solver = solver
@@ -198,7 +202,7 @@ class LinearSVC(Classifier):
         """Check the parameters that can be checked without data."""
         check_linear_svc(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -230,7 +234,7 @@ class LinearSVC(Classifier):
         fit_task(LinearTask(self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, Cs, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several Cs, each from the solution before it.
 
         Parameters
@@ -253,7 +257,7 @@ class LinearSVC(Classifier):
         fit_task(LinearTask(in_turn[0], X, y, sample_weight), in_turn)
         return models
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> np.ndarray:
         """Return the decision values of rows.
 
         Parameters
@@ -271,7 +275,7 @@ class LinearSVC(Classifier):
         values = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return the label of each row.
 
         Parameters
@@ -287,7 +291,7 @@ class LinearSVC(Classifier):
             return self.classes_[(values > 0).astype(np.intp)]
         return self.classes_[values.argmax(axis=1)]
 
-    def sparsify(self):
+    def sparsify(self) -> Self:
         """Convert ``coef_`` to a CSR matrix, which is smaller where most weights are 0.
 
         Returns
@@ -299,10 +303,10 @@ class LinearSVC(Classifier):
         Another ``fit`` makes it dense again.
         """
         check_is_fitted(self)
-        self.coef_ = sparse.csr_matrix(self.coef_)
+        self.coef_: Any = sparse.csr_matrix(self.coef_)
         return self
 
-    def densify(self):
+    def densify(self) -> Self:
         """Convert ``coef_`` back to an array, as ``fit`` leaves it.
 
         Returns
@@ -319,5 +323,5 @@ class LinearSVC(Classifier):
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         check_floats(self, {"coef_": (n_problems, self.n_features_in_), "intercept_": (n_problems,)})
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

@@ -1,10 +1,17 @@
 """The classifier of the min-max margin loss of the AUC: `AUCMarginClassifier`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from kernbench._typing import Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.parameters import check_threshold_parameters
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import Formulation, SpaceTask
 from kernbench.estimators.windows.parameters import check_window_model
+from kernbench.kernels.base import Kernel
 from kernbench.metrics import roc_auc
 from kernbench.validation.numbers import check_number
 
@@ -71,33 +78,33 @@ class AUCMarginClassifier(RankingClassifier):
 
     def __init__(
         self,
-        alpha=1e-4,
+        alpha: float = 1e-4,
         *,
-        margin=1.0,
-        solver="pesg",
-        kernel="linear",
-        validation=None,
-        keep="best",
-        threshold="youden",
-        threshold_on="train",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="stratified",
-        n_features=None,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        margin: float = 1.0,
+        solver: str = "pesg",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        validation: Any = None,
+        keep: str = "best",
+        threshold: str = "youden",
+        threshold_on: str = "train",
+        gamma: str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: Any = None,
+        landmarks: str = "stratified",
+        n_features: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: Any = None,
+        cache_size: int = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        callback: Any = None,
+        verbose: int = 0,
+        solver_options: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.margin = margin
         self.solver = solver
@@ -128,7 +135,7 @@ class AUCMarginClassifier(RankingClassifier):
         """Check the parameters that can be checked without data."""
         _check(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model; see `PartialAUCClassifier.fit`.
 
         Parameters
@@ -145,7 +152,7 @@ class AUCMarginClassifier(RankingClassifier):
         fit_task(SpaceTask(AUC_MARGIN, self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
 
         Parameters

@@ -1,13 +1,19 @@
 """The classifier of a range of false positive rates: `PartialAUCClassifier`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.parameters import check_threshold
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, check_partial_auc
 from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, criticality_of
+from kernbench.kernels.base import Kernel
 from kernbench.pairs.window import checked_fpr_range
 
 
@@ -134,36 +140,36 @@ class PartialAUCClassifier(RankingClassifier):
 
     def __init__(
         self,
-        fpr_range=(0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.1),
         *,
-        ranks=None,
-        loss="auto",
-        solver="dca-exact",
-        alpha=1e-4,
-        kernel="linear",
-        start="logistic",
-        validation=None,
-        keep="best",
-        threshold="youden",
-        threshold_on="train",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="stratified",
-        n_features=None,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        ranks: tuple[int, int] | None = None,
+        loss: str = "auto",
+        solver: str = "dca-exact",
+        alpha: float = 1e-4,
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        start: str = "logistic",
+        validation: Any = None,
+        keep: str = "best",
+        threshold: str | float | tuple[str, float] = "youden",
+        threshold_on: str | float = "train",
+        gamma: str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: Any = None,
+        landmarks: str = "stratified",
+        n_features: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: Any = None,
+        cache_size: int = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: RandomState = None,
+        callback: Any = None,
+        verbose: int = 0,
+        solver_options: dict[str, Any] | None = None,
+    ) -> None:
         self.fpr_range = fpr_range
         self.ranks = ranks
         self.loss = loss
@@ -197,7 +203,7 @@ class PartialAUCClassifier(RankingClassifier):
         """Check the parameters that can be checked without data."""
         check_partial_auc(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -231,7 +237,15 @@ class PartialAUCClassifier(RankingClassifier):
         fit_task(SpaceTask(PARTIAL_AUC, self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, alphas=None, *, fpr_ranges=None, sample_weight=None):
+    def path(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        alphas: ArrayLike | None = None,
+        *,
+        fpr_ranges: list[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> list[Self]:
         """Fit a model for each of several alphas or ranges, each from the solution before it.
 
         Parameters
@@ -264,7 +278,7 @@ class PartialAUCClassifier(RankingClassifier):
         fit_task(SpaceTask(PARTIAL_AUC, models[0], X, y, sample_weight, strength="fpr_range"), models)
         return models
 
-    def criticality(self, X, y, sample_weight=None, *, mu=1.0):
+    def criticality(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, *, mu: float = 1.0) -> float:
         """Return how far the model is from a critical point of its problem on some rows, whichever solver found it.
 
         That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of Yao, Lin and

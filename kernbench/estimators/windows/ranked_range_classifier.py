@@ -1,9 +1,16 @@
 """The classifier of a ranked range: `RankedRangeClassifier`."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from kernbench._typing import Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.scores import TwoClassModel
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.ranked_range_task import RANKED_RANGE_CLASSIFIER
+from kernbench.kernels.base import Kernel
 
 
 class RankedRangeClassifier(TwoClassModel):
@@ -87,33 +94,33 @@ class RankedRangeClassifier(TwoClassModel):
 
     def __init__(
         self,
-        ranked_range=(0.05, 1.0),
+        ranked_range: Any = (0.05, 1.0),
         *,
-        loss="auto",
-        solver="dca-exact",
-        alpha=1e-4,
-        kernel="linear",
-        fit_intercept=True,
-        validation=None,
-        keep="best",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="stratified",
-        n_features=None,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        loss: str = "auto",
+        solver: str = "dca-exact",
+        alpha: float = 1e-4,
+        kernel: str | Kernel | Callable[..., Any] = "linear",
+        fit_intercept: bool = True,
+        validation: Any = None,
+        keep: str = "best",
+        gamma: str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: Any = None,
+        landmarks: str = "stratified",
+        n_features: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: Any = None,
+        cache_size: int = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        callback: Any = None,
+        verbose: int = 0,
+        solver_options: Any = None,
+    ) -> None:
         self.ranked_range = ranked_range
         self.loss = loss
         self.solver = solver
@@ -144,7 +151,7 @@ class RankedRangeClassifier(TwoClassModel):
         """Check the parameters that can be checked without data."""
         RANKED_RANGE_CLASSIFIER.check(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -170,7 +177,7 @@ class RankedRangeClassifier(TwoClassModel):
         fit_task(SpaceTask(RANKED_RANGE_CLASSIFIER, self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
 
         Parameters

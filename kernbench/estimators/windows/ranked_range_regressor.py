@@ -1,5 +1,11 @@
 """The regressor of a ranked range: `RankedRangeRegressor`."""
 
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kernbench._typing import Rows
 from kernbench.estimators.base import KernelRegressor
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.scores import SpaceModel
@@ -74,34 +80,34 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
 
     def __init__(
         self,
-        ranked_range=(0.05, 1.0),
+        ranked_range: Any = (0.05, 1.0),
         *,
-        loss="auto",
-        solver="dca-exact",
-        alpha=1e-4,
-        kernel="linear",
-        fit_intercept=True,
-        unit=1.0,
-        validation=None,
-        keep="best",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        features="auto",
-        n_landmarks=None,
-        landmarks="uniform",
-        n_features=None,
-        tol=1e-3,
-        max_iter=-1,
-        max_seconds=None,
-        cache_size=500,
-        dtype="auto",
-        warm_start=False,
-        random_state=None,
-        callback=None,
-        verbose=0,
-        solver_options=None,
-    ):
+        loss: str = "auto",
+        solver: str = "dca-exact",
+        alpha: float = 1e-4,
+        kernel: str = "linear",
+        fit_intercept: bool = True,
+        unit: float = 1.0,
+        validation: Any = None,
+        keep: str = "best",
+        gamma: str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        features: str = "auto",
+        n_landmarks: Any = None,
+        landmarks: str = "uniform",
+        n_features: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: Any = None,
+        cache_size: int = 500,
+        dtype: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        callback: Any = None,
+        verbose: int = 0,
+        solver_options: Any = None,
+    ) -> None:
         self.ranked_range = ranked_range
         self.loss = loss
         self.solver = solver
@@ -135,7 +141,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         """Check the parameters that can be checked without data."""
         RANKED_RANGE_REGRESSOR.check(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -161,7 +167,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         fit_task(SpaceTask(RANKED_RANGE_REGRESSOR, self, X, y, sample_weight), [self])
         return self
 
-    def path(self, X, y, alphas, sample_weight=None):
+    def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
         """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
 
         Parameters
@@ -179,7 +185,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         fit_task(SpaceTask(RANKED_RANGE_REGRESSOR, in_turn[0], X, y, sample_weight), in_turn)
         return models
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """Return the prediction of each row.
 
         Parameters

@@ -6,6 +6,7 @@ five repeats. A single repeat has none: its number decides.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Claim:
     margin: float
     time_fraction: float | None = None
     time_slack: float = 0.0
-    datasets: tuple | None = None
+    datasets: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Bound:
     metric: str
     bound: float
     baseline: str | None = None
-    datasets: tuple | None = None
+    datasets: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -94,4 +95,4 @@ class Passing:
     time_fraction: float
     within: float = 0.0
     later: bool = False
-    datasets: tuple | None = None
+    datasets: tuple[Any, ...] | None = None

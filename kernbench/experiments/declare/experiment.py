@@ -1,6 +1,7 @@
 """An experiment: data sets and methods, how they are measured, what is claimed, what the report shows."""
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from kernbench._names import find
 from kernbench.experiments.declare.parts import OwnFile, require_known, require_unique
@@ -64,26 +65,26 @@ class Experiment:
     name: str
     title: str
     paper: str
-    methods: tuple
-    scales: dict
-    metrics: tuple
+    methods: tuple[Any, ...]
+    scales: dict[str, Any]
+    metrics: tuple[Any, ...]
     group: str = "Ours"
-    claims: tuple = ()
-    paper_numbers: tuple = ()
-    paper_data: tuple = ()
+    claims: tuple[Any, ...] = ()
+    paper_numbers: tuple[Any, ...] = ()
+    paper_data: tuple[Any, ...] = ()
     measure: str = RACE_MEASURE
     evaluate: str = "kernbench.experiments.measure.judging:kernel_svm"
-    tables: tuple = ()
-    figures: tuple = ()
+    tables: tuple[Any, ...] = ()
+    figures: tuple[Any, ...] = ()
     optimality: str | None = None
     threads: int | None = None
     warm_up_rows: int = 0
     own_data: bool = False
     note: str = ""
-    newcomers: dict = field(default_factory=dict)
+    newcomers: dict[str, Any] = field(default_factory=dict)
     own_file: OwnFile | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_unique("method", self.methods)
         require_unique("metric", self.metrics)
         require_unique("table", self.tables)
@@ -119,7 +120,7 @@ class Experiment:
         numbered += [data.dataset for data in self.paper_data]
         yield "data set", numbered, [*(setting.name for setting in settings), *stood_for]
 
-    def joined_by(self, entry):
+    def joined_by(self, entry: Any) -> Any:
         """This experiment with a plug-in's solver as one more method, or itself if it takes none of its kind.
 
         Parameters
@@ -155,30 +156,30 @@ class Experiment:
             figures=tuple(map(shown, self.figures)),
         )
 
-    def with_settings(self, *settings):
+    def with_settings(self, *settings: Any) -> Any:
         """This experiment with further data sets, at every scale."""
         scales = {name: replace(scale, settings=(*scale.settings, *settings)) for name, scale in self.scales.items()}
         return replace(self, scales=scales)
 
-    def scale(self, name):
+    def scale(self, name: Any) -> Any:
         """The scale called `name`; ValueError with the nearest name when there is none."""
         require_known("scale", name, list(self.scales))
         return self.scales[name]
 
-    def method(self, name):
+    def method(self, name: Any) -> Any:
         """The method called `name`; ValueError with the nearest name when there is none."""
         return find("method", name, self.methods)
 
-    def metric(self, name):
+    def metric(self, name: Any) -> Any:
         """The metric called `name`; ValueError with the nearest name when there is none."""
         return find("metric", name, self.metrics)
 
-    def headline(self, record):
+    def headline(self, record: Any) -> Any:
         """The first metric of which `record` has a value, and the value; (None, None) if it has none."""
         values = ((metric, metric.of(record)) for metric in self.metrics)
         return next((found for found in values if found[1] is not None), (None, None))
 
-    def paper_entry(self, dataset, method, metric):
+    def paper_entry(self, dataset: Any, method: Any, metric: Any) -> Any:
         """The :class:`PaperNumber` of one entry of the paper's table, or None.
 
         A stand-in has no number of its own: use that of ``setting.stands_for``, with a note.
@@ -188,11 +189,11 @@ class Experiment:
                 return number
         return None
 
-    def had_in_paper(self, dataset):
+    def had_in_paper(self, dataset: Any) -> Any:
         """The :class:`PaperData` of a data set, or None."""
         return next((data for data in self.paper_data if data.dataset == dataset), None)
 
-    def paper_number(self, dataset, method, metric):
+    def paper_number(self, dataset: Any, method: Any, metric: Any) -> Any:
         """The value of :meth:`paper_entry`, or None."""
         entry = self.paper_entry(dataset, method, metric)
         return None if entry is None else entry.value

@@ -8,6 +8,7 @@ Every figure shows medians over repeats and over rows of a trace with the same c
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from kernbench.experiments.declare.tables import Selection
 
@@ -47,7 +48,7 @@ class Figure(Selection):
         Added to the caption.
     """
 
-    where: tuple = ()
+    where: tuple[Any, ...] = ()
     heading: str = ""
     note: str = ""
 
@@ -109,16 +110,16 @@ class Curves(Figure):
     line: str = "method"
     panel: str | None = None
     steps: bool = False
-    final_only: tuple = ()
+    final_only: tuple[Any, ...] = ()
     baseline: str | None = None
     budget: float | None = None
     slope: float | None = None
     slope_label: str = ""
-    slope_through: tuple | None = None
-    y_range: tuple | None = None
+    slope_through: tuple[Any, ...] | None = None
+    y_range: tuple[Any, ...] | None = None
     y_span: float | None = None
     y_depth: float | None = None
-    x_window: tuple | None = None
+    x_window: tuple[Any, ...] | None = None
     shared_x: bool = True
     shared_y: bool = True
     band: bool = True
@@ -126,7 +127,7 @@ class Curves(Figure):
     ordered: bool = False
     large: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.slope is not None and not (self.x.log and self.y.log):
             raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
         if sum(given is not None for given in (self.y_range, self.y_span, self.y_depth)) > 1:

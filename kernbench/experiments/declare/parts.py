@@ -1,6 +1,7 @@
 """The parts of an experiment: data sets, scales, methods, metrics, and the paper's own numbers."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from kernbench._names import find, unknown_name
 
@@ -49,23 +50,23 @@ class Setting:
     """
 
     name: str
-    arguments: dict
-    params: dict = field(default_factory=dict)
+    arguments: dict[str, Any]
+    params: dict[str, Any] = field(default_factory=dict)
     loader: str = "kernbench.datasets:load"
     optional: bool = False
     stands_for: str | None = None
     note: str = ""
     label: str = ""
-    methods: tuple | None = None
+    methods: tuple[Any, ...] | None = None
     repeat_argument: str | None = None
 
-    def arguments_of(self, repeat):
+    def arguments_of(self, repeat: Any) -> Any:
         """Keyword arguments of the loader for one repeat."""
         if self.repeat_argument is None:
             return self.arguments
         return {**self.arguments, self.repeat_argument: repeat}
 
-    def takes(self, method):
+    def takes(self, method: Any) -> Any:
         """Whether the method of that name is run on this data set."""
         return self.methods is None or method in self.methods
 
@@ -84,9 +85,9 @@ class OwnFile:
         Methods as of a :class:`Setting`.
     """
 
-    params: dict
+    params: dict[str, Any]
     task: str = "binary"
-    methods: tuple | None = None
+    methods: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,15 +104,15 @@ class Scale:
         Resident bytes that one cell may have; None sets no limit.
     """
 
-    settings: tuple
+    settings: tuple[Any, ...]
     repeats: int
     time_limit: float
     memory_limit: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_unique("data set", self.settings)
 
-    def setting(self, name):
+    def setting(self, name: Any) -> Any:
         """The setting called `name`; ValueError with the nearest name when there is none."""
         return find("data set", name, self.settings)
 
@@ -154,7 +155,7 @@ class Method:
     name: str
     label: str
     estimator: str
-    params: dict = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
     traced: bool = False
     seed_param: str | None = None
     input_dtype: str | None = None
@@ -167,7 +168,7 @@ class Method:
     measure: str | None = None
     model: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if (self.depends_on is None) != (self.budget_fraction is None):
             raise ValueError(f"method {self.name!r}: depends_on and budget_fraction go together")
 
@@ -195,16 +196,16 @@ class Metric:
     name: str
     label: str
     direction: str
-    path: tuple
+    path: tuple[Any, ...]
     unit: str = ""
     factor: float = 1.0
     tolerance: float = 0.0
     deterministic: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_known("direction", self.direction, ("lower", "higher"))
 
-    def of(self, record):
+    def of(self, record: Any) -> Any:
         """The metric's value in `record` as a float, or None if the record has no number there."""
         value = record
         for step in self.path:

@@ -4,6 +4,7 @@ Entries are the mean over repeats with its standard error, unless a :class:`Quan
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +17,8 @@ class Selection:
         None takes all.
     """
 
-    methods: tuple | None = None
-    datasets: tuple | None = None
+    methods: tuple[Any, ...] | None = None
+    datasets: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Quantity:
     margin: float = 0.0
     digits: int = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         forms = ("mean", "median", "largest", "all", "repeats", "paper", "excess")
         related = ("difference", "speed", "reached")
         if self.form not in forms + related:
@@ -73,8 +74,8 @@ class MetricTable(Selection):
 
     name: str
     caption: str
-    metrics: tuple
-    notes: tuple = ()
+    metrics: tuple[Any, ...]
+    notes: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class CrossTable(Selection):
     metric: str
     baseline: str | None = None
     difference: bool = False
-    notes: tuple = ()
+    notes: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,8 @@ class Recommendation(Selection):
     main: str = ""
     models: str = "classify"
     zero: str = "zero"
-    left_out: dict = field(default_factory=dict)
+    left_out: dict[str, Any] = field(default_factory=dict)
     rough: float | None = None
-    arguments: tuple = ()
+    arguments: tuple[Any, ...] = ()
     name: str = "recommended"
     caption: str = "Which method, by data set"

@@ -153,7 +153,7 @@ def collect(n_threads=None):
     }
 
 
-def show_versions():
+def show_versions() -> None:
     """Print what a report of a fault should say: versions, processor, BLAS and the threads of each library.
 
     ``kernbench doctor`` says the same, and what is missing.

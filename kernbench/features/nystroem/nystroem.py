@@ -1,11 +1,15 @@
 """The Nyström map: explicit features from the kernel values of landmarks."""
 
 import warnings
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kernbench._random import generator_of
+from kernbench._typing import RandomState, Rows
 from kernbench.features._transformer import KernelTransformer
 from kernbench.features.nystroem import landmarks as choices
 from kernbench.features.nystroem._root_products import multiply, multiply_triangular
@@ -121,19 +125,21 @@ class Nystroem(KernelTransformer):
     True
     """
 
+    landmarks_: Any
+
     def __init__(
         self,
-        kernel="rbf",
-        n_landmarks=100,
+        kernel: str | Kernel | Callable[..., Any] = "rbf",
+        n_landmarks: int = 100,
         *,
-        landmarks="uniform",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        root="cholesky",
-        rank_tol=1e-10,
-        random_state=None,
-    ):
+        landmarks: Any = "uniform",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        root: str = "cholesky",
+        rank_tol: float = 1e-10,
+        random_state: RandomState = None,
+    ) -> None:
         self.kernel = kernel
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
@@ -144,7 +150,7 @@ class Nystroem(KernelTransformer):
         self.rank_tol = rank_tol
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
         """Choose landmarks and factorise their kernel matrix.
 
         Parameters
@@ -171,7 +177,7 @@ class Nystroem(KernelTransformer):
             X, y = self._checked(X, y, reset=True)
         else:
             X = self._checked(X, reset=True)
-        self.kernel_ = self._resolved_kernel(X, gamma_seed)
+        self.kernel_: Any = self._resolved_kernel(X, gamma_seed)
         if is_precomputed(self.kernel) and X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
         return self._fit_to(X, y, rng)
@@ -184,7 +190,7 @@ class Nystroem(KernelTransformer):
             root = ROOTS[self.root](K, self._cut(X.dtype, len(K)))
         self.landmarks_ = np.empty((0, 0)) if rows is None else rows[root.kept]
         self._set_or_remove("landmark_indices_", None if indices is None else indices[root.kept])
-        self.normalization_ = root.matrix
+        self.normalization_: np.ndarray = root.matrix
         self._set_or_remove("eigenvalues_", root.eigenvalues)
         return self
 
@@ -306,7 +312,7 @@ class Nystroem(KernelTransformer):
         names = getattr(self, "feature_names_in_", None)
         _require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = choices.choice_of(self.landmarks) == "stratified"
         return tags

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable as CallableType
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel
 from kernbench.validation.objects import function_rows
 
@@ -18,7 +19,7 @@ class Precomputed(Kernel):
     routine: ClassVar[str] = "precomputed"
     is_semi_definite: ClassVar[bool] = False
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"a precomputed training kernel must be square, got shape {X.shape}")
         return np.asarray(X.diagonal() if sparse.issparse(X) else np.diagonal(X), dtype=np.float64)
@@ -36,14 +37,14 @@ class Callable(Kernel):
     calls_python: ClassVar[bool] = True
     is_semi_definite: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"Callable: function must be callable, got {self.function!r}")
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])], dtype=np.float64)
 
-    def values(self, X, Z, dtype=np.float64):
+    def values(self, X: Rows, Z: Any, dtype: Any = np.float64) -> Any:
         """Return what the function returns, checked; it is never called with empty rows.
 
         Raises

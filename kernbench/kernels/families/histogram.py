@@ -5,10 +5,11 @@ coordinate where either row is 0 adds nothing.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_positive, row_sums
 
 
@@ -17,10 +18,10 @@ class HistogramKernel(Kernel):
     """What the kernels of this module share: their domain, and k(x, x) = sum_j x_j."""
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return 0.0
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return row_sums(X)
 
 
@@ -31,10 +32,10 @@ class Hellinger(HistogramKernel):
     routine: ClassVar[str] = "polynomial"  # linear in the square roots
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (1.0, 0.0, 1.0)
 
-    def lift(self, values):
+    def lift(self, values: Any) -> Any:
         return np.sqrt(values)
 
 
@@ -49,7 +50,7 @@ class ChiSquared(HistogramKernel):
     coordinatewise: ClassVar[bool] = True
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return 0.5  # the kernel is homogeneous of degree 1: the engine's x z / (x + z) of doubled entries
 
 
@@ -66,18 +67,18 @@ class ExponentialChiSquared(Kernel):
     routine: ClassVar[str] = "exponential-chi-squared"
     coordinatewise: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, gamma=self.gamma)
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return 0.0
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.gamma),)
 
-    def row_terms(self, rows, lengths):
+    def row_terms(self, rows: Any, lengths: Any) -> Any:
         return row_sums(rows)
 
 
@@ -101,8 +102,8 @@ class JensenShannon(HistogramKernel):
     n_streams: ClassVar[int] = 2
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return 2.0  # the kernel is homogeneous of degree 1: its 1/2 goes into the entries
 
-    def streams(self, values):
+    def streams(self, values: Any) -> Any:
         return values, np.log2(values, out=np.zeros_like(values), where=values > 0)

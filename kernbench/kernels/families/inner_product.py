@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
 
 
@@ -18,10 +19,10 @@ class Linear(Kernel):
     refuses_infinity: ClassVar[bool] = False
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (1.0, 0.0, 1.0)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return squared_norms(X)
 
 
@@ -61,10 +62,10 @@ class Cosine(Kernel):
     unit_rows: ClassVar[bool] = True
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (1.0, 0.0, 1.0)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return np.asarray((X != 0).sum(axis=1) > 0, dtype=np.float64).ravel()
 
 
@@ -88,16 +89,16 @@ class Polynomial(Kernel):
     routine: ClassVar[str] = "polynomial"
     refuses_infinity: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, degree=self.degree, scale=self.scale)
         require_integer(self, 1, degree=self.degree)
         require_not_negative(self, c=self.c)
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.scale), float(self.c), float(self.degree))
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return (self.scale * squared_norms(X) + self.c) ** int(self.degree)
 
 
@@ -116,7 +117,7 @@ class DotProduct(Kernel):
     routine: ClassVar[str] = "power-series"
     refuses_infinity: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.coefficients, str) or not isinstance(self.coefficients, Iterable):
             raise ValueError(f"DotProduct: coefficients must be a sequence of numbers, got {self.coefficients!r}")
         coefficients = tuple(self.coefficients)
@@ -128,16 +129,16 @@ class DotProduct(Kernel):
         object.__setattr__(self, "coefficients", tuple(float(value) for value in coefficients))
 
     @classmethod
-    def exponential(cls, n_terms=12):
+    def exponential(cls, n_terms: int = 12) -> Any:
         """Return the first `n_terms` terms of exp(<x, z>): coefficients 1/n!."""
         return cls(tuple(1.0 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, n_terms)]))))
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         used = np.flatnonzero(self.coefficients)[-1] + 1  # 0 times an infinite power would be NaN
         return self.coefficients[:used]
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)
 
 
@@ -162,16 +163,16 @@ class Sigmoid(Kernel):
     is_semi_definite: ClassVar[bool] = False
     refuses_infinity: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, scale=self.scale)
         if not (isinstance(self.c, Real) and np.isfinite(self.c)):
             raise ValueError(f"Sigmoid: c must be a finite number, got {self.c!r}")
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.scale), float(self.c))
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return np.tanh(self.scale * squared_norms(X) + self.c)
 
 
@@ -192,19 +193,19 @@ class ArcCosine(Kernel):
     routine: ClassVar[str] = "arc-cosine"
     unit_rows: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_integer(self, 0, order=self.order)
         if self.order > 2:
             raise ValueError(f"ArcCosine: order must be 0, 1 or 2, got {self.order!r}")
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.order),)
 
-    def row_terms(self, rows, lengths):
+    def row_terms(self, rows: Any, lengths: Any) -> Any:
         return lengths ** int(self.order)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         squares = squared_norms(X)
         if self.order == 0:
             return np.where(squares > 0, 1.0, 0.5)

@@ -1,11 +1,12 @@
 """Kernels of the sum x + z on x_j >= 0: exponential and reciprocal semigroup (Yang et al., CVPR 2014)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_positive, row_sums
 
 
@@ -23,18 +24,18 @@ class ExponentialSemigroup(Kernel):
     keeps_zeros: ClassVar[bool] = False
     coordinatewise: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, beta=self.beta)
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return 0.0
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.beta),)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(X)))
 
 
@@ -52,18 +53,18 @@ class ReciprocalSemigroup(Kernel):
     keeps_zeros: ClassVar[bool] = False
     coordinatewise: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, lam=self.lam)
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return 0.0
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return float(self.lam)
 
-    def diagonal(self, X):
+    def diagonal(self, X: Rows) -> Any:
         X = X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
         logs = (X * (2.0 / self.lam)).log1p() if sparse.issparse(X) else np.log1p(X * (2.0 / self.lam))
         return np.exp(-row_sums(logs))

@@ -1,7 +1,7 @@
 """Kernels of the difference x - z: Gaussian, Laplacian, Cauchy, Matérn."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,18 +25,18 @@ class Gaussian(Kernel):
     translation_invariant: ClassVar[bool] = True
     norm_factor: ClassVar[float] = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, sigma=self.sigma)
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return float(self.sigma)
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (0.5,)  # the engine divides rows by `unit`
 
-    def of_differences(self):
+    def of_differences(self) -> Any:
         """Return the kernel that adds up squared differences, slower and right for rows at any distance."""
         return GaussianOfDifferences(self.sigma)
 
@@ -70,18 +70,18 @@ class Laplacian(Kernel):
     translation_invariant: ClassVar[bool] = True
     coordinatewise: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, sigma=self.sigma)
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return float(self.sigma)
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (1.0,)  # the engine divides rows by `unit`
 
-    def row_terms(self, rows, lengths):
+    def row_terms(self, rows: Any, lengths: Any) -> Any:
         return row_sums(abs(rows))
 
 
@@ -101,11 +101,11 @@ class Cauchy(Kernel):
     coordinatewise: ClassVar[bool] = True
     keeps_zeros: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, sigma=self.sigma)
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return float(self.sigma)
 
 
@@ -131,7 +131,7 @@ class Matern(Kernel):
     translation_invariant: ClassVar[bool] = True
     norm_factor: ClassVar[float] = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, nu=self.nu, length_scale=self.length_scale)
         if self.nu > LARGEST_NU:
             raise ValueError(
@@ -140,9 +140,9 @@ class Matern(Kernel):
             )
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return float(self.length_scale) / float(np.sqrt(2.0 * self.nu))
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (float(self.nu),)

@@ -4,7 +4,7 @@ Li, Ionescu and Sminchisescu, DAGM 2010. Both are shift-invariant in u = log(x +
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,14 +27,14 @@ class SkewedKernel(Kernel):
     coordinatewise: ClassVar[bool] = True
     lower_is_open: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_positive(self, c=self.c)
 
     @property
-    def lower(self):
+    def lower(self) -> Any:
         return -float(self.c)
 
-    def lift(self, values):
+    def lift(self, values: Any) -> Any:
         return np.log(values + self.c)
 
 
@@ -52,10 +52,10 @@ class SkewedChiSquared(SkewedKernel):
     n_streams: ClassVar[int] = 2
 
     @property
-    def unit(self):
+    def unit(self) -> Any:
         return 4.0
 
-    def streams(self, values):
+    def streams(self, values: Any) -> Any:
         # cosh(2 (s - t)) = 1 + (p_s q_t - q_s p_t)^2: pairs need no exponential.
         with np.errstate(over="ignore"):
             return np.exp(values) * 2**-0.25, np.exp(-values) * 2**-0.25
@@ -74,5 +74,5 @@ class SkewedIntersection(SkewedKernel):
     routine: ClassVar[str] = "laplacian"  # exp(-|u - v|_1 / 2)
 
     @property
-    def constants(self):
+    def constants(self) -> Any:
         return (0.5,)

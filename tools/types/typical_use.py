@@ -1,0 +1,36 @@
+"""What users write: type checkers must find nothing wrong in it, and know what comes out."""
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from typing_extensions import assert_type
+
+from kernbench import ROCSVC, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
+from kernbench.features import Nystroem
+from kernbench.kernels import Gaussian
+from kernbench.metrics import partial_auc, roc_auc, roc_curve
+
+X = np.random.default_rng(0).standard_normal((40, 3))
+y = (X[:, 0] > 0).astype(int)
+
+model = KernelSVC(C=10.0, gamma="scale", random_state=0).fit(X, y, sample_weight=np.ones(40))
+assert_type(model, KernelSVC)
+labels = model.predict(sparse.csr_matrix(X))
+scores = model.decision_function(X)
+model.save(Path("model.npz"))
+
+along = KernelSVC(kernel=Gaussian(1.0), callback=print).path(X, y, [0.1, 1.0])
+assert_type(along, list[KernelSVC])
+
+ranking = ROCSVC(kernel="linear").fit(X, y)
+area = roc_auc(y, ranking.decision_function(X))
+assert_type(area, float)
+fpr, tpr = roc_curve(y, scores)
+window = partial_auc(y, scores, fpr_range=(0.0, 0.2))
+assert_type(window, float)
+
+LinearSVC(class_weight={0: 1.0, 1: 2.0}).fit(X.tolist(), y)
+KernelSVR(epsilon=0.2, max_seconds=None).fit(X, X[:, 0]).predict(X)
+PartialAUCClassifier(fpr_range=(0.0, 0.5)).fit(X, y)
+features = Nystroem(n_landmarks=10).fit_transform(X)
