@@ -165,7 +165,7 @@ class PartialROCDisplay:
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
-        **plot_kw: dict[str, Any],
+        **plot_kw: Any,
     ) -> Self:
         """Draw the ROC curve of scores.
 
@@ -224,9 +224,7 @@ class PartialROCDisplay:
         found = {"fpr_range": fpr_range, "area": area, "interval": interval, "band": band, "rates": rates}
         return cls(fpr, tpr, **found, name=name).plot(ax, **plot_kw)
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, shade_window: bool = True, **line_kw: dict[str, Any]
-    ) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, shade_window: bool = True, **line_kw: Any) -> Self:
         """Draw the curve, the window, the threshold and the band.
 
         Parameters

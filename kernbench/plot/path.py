@@ -90,7 +90,7 @@ class PathDisplay:
         X: ArrayLike | None = None,
         y: ArrayLike | None = None,
         ax: Any = None,
-        **line_kw: dict[str, Any],
+        **line_kw: Any,
     ) -> Self:
         """Draw what ``path`` of an estimator returned.
 
@@ -139,7 +139,7 @@ class PathDisplay:
         )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **line_kw: Any) -> Self:
         """Draw the validation scores of a fitted :class:`~kernbench.ROCSVCCV` with a band of one standard error.
 
         Parameters
@@ -177,7 +177,7 @@ class PathDisplay:
             value_name="validation AUC",
         ).plot(ax, **line_kw)
 
-    def plot(self, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
+    def plot(self, ax: Any = None, **line_kw: Any) -> Self:
         """Draw the lines.
 
         Parameters

@@ -73,7 +73,7 @@ class SearchDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, score: str | None = None, kind: str = "lines", ax: Any = None, **line_kw: dict[str, Any]
+        cls, estimator: Any, *, score: str | None = None, kind: str = "lines", ax: Any = None, **line_kw: Any
     ) -> Self:
         """Draw the ``cv_results_`` of a fitted search.
 
@@ -127,7 +127,7 @@ class SearchDisplay:
         certified = certified if np.isfinite(certified).any() else None
         return cls(x, lines, means, errors, certified=certified, best=best, **labels).plot(ax, kind=kind, **line_kw)
 
-    def plot(self, ax: Any = None, *, kind: str = "lines", **line_kw: dict[str, Any]) -> Self:
+    def plot(self, ax: Any = None, *, kind: str = "lines", **line_kw: Any) -> Self:
         """Draw the scores.
 
         Parameters

@@ -72,7 +72,7 @@ class TraceDisplay:
         y: str = "objective",
         same_problem: bool = False,
         ax: Any = None,
-        **line_kw: dict[str, Any],
+        **line_kw: Any,
     ) -> Self:
         """Draw the traces of fitted estimators.
 
@@ -118,7 +118,7 @@ class TraceDisplay:
             ]
         return cls(curves, x=x, y=y).plot(ax, **line_kw)
 
-    def plot(self, ax: Any = None, **line_kw: dict[str, Any]) -> Self:
+    def plot(self, ax: Any = None, **line_kw: Any) -> Self:
         """Draw the curves.
 
         Parameters

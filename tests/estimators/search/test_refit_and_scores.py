@@ -54,7 +54,9 @@ def most_regularised(table):
         {"scoring": two_scores, "refit": "f1"},
         {"refit": most_regularised},
     ],
-    ids=str,
+    ids=lambda settings: (
+        ", ".join(f"{name}={getattr(value, '__name__', value)}" for name, value in settings.items()) or "defaults"
+    ),
 )
 def test_attributes_and_columns_are_those_of_a_grid_search(settings):
     X, y = examples()
