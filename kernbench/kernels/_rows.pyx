@@ -166,7 +166,7 @@ cdef class KernelRows:
     cdef int fetch_square(self, const Py_ssize_t[::1] members, void **rows) except -1:
         """rows[q][0 : m] = K(members[q], members): from cached rows if possible, else computed."""
         cdef:
-            Py_ssize_t m = members.shape[0], q, r, k, n_missing = 0, item = self.engine.item
+            Py_ssize_t m = members.shape[0], q, k, n_missing = 0
             Py_ssize_t[::1] missing = np.empty(m, dtype=np.intp)
             char *row
         if m == 0:

@@ -1,6 +1,6 @@
 """The mean of one list of losses over a range of ranks (Hu, Ying, Wang and Lyu, NeurIPS 2020), in O(n)."""
 
-from libc.math cimport NAN, isfinite
+from libc.math cimport NAN
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 

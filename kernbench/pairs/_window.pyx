@@ -12,9 +12,8 @@ from libc.string cimport memset
 
 import numpy as np
 
-from kernbench.losses._margin cimport KB_HINGE
 from kernbench.losses.margin import margin_loss
-from kernbench.pairs._order cimport CLASS_SHIFT, INDEX_BITS
+from kernbench.pairs._order cimport INDEX_BITS
 from kernbench.pairs._sums cimport margin_of, widest_of
 from kernbench.pairs.checks import binary_problem, checked_scores, one_number_each
 from kernbench.pairs.window import window_of

@@ -16,6 +16,7 @@ from kernbench import KernelSVC, LinearSVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver, registry
+from kernbench.solvers.kernel.smo.joint import JointSMO
 from kernbench.solvers.kinds import KINDS, TWINS
 from kernbench.solvers.method import Method
 from kernbench.solvers.registry import SOLVERS
@@ -106,6 +107,7 @@ def test_every_solver_is_listed():
         for value in vars(module).values()
         if inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, Method)
     }
+    methods.discard(JointSMO)  # runs several problems of SMO at once, for searches; a fit has one
     listed = {entry.load() for entry in SOLVERS}
     assert {method for method in methods if not methods.intersection(method.__subclasses__())} <= listed <= methods
 

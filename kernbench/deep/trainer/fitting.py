@@ -172,5 +172,8 @@ def _threshold(model):
 def intercept(threshold, scores, positive, module):
     """Return the intercept that a threshold means on some scores, shape (1,)."""
     precision = max((torch.finfo(p.dtype).eps for p in module.parameters() if p.is_floating_point()), default=0.0)
-    rounding = ROUNDING_ULPS * precision * float(np.abs(scores).max())
+
+    def rounding():
+        return ROUNDING_ULPS * precision * float(np.abs(scores).max())
+
     return np.array([intercept_for(threshold, scores, positive, None, rounding)])

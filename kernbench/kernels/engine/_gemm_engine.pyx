@@ -30,7 +30,7 @@ cdef class GemmEngine(Engine):
     cdef double scale          # of the inner products
     cdef bint mends
     cdef double floor          # squared norms above which near pairs are recomputed
-    cdef MaternProfile profile # of a Matern kernel, or None
+    cdef MaternProfile profile  # of a Matern kernel, or None
 
     def __init__(self, kernel, Operand X, Operand Z):
         super().__init__(kernel, X, Z)

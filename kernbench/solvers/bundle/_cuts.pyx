@@ -127,7 +127,7 @@ cdef class Cuts:
                 self._drop(k)
 
     cdef void _make_room(self) noexcept nogil:
-        cdef Py_ssize_t k, l, m = self.n_cuts, longest = -1, least = -1, second = -1
+        cdef Py_ssize_t k, m = self.n_cuts, longest = -1, least = -1, second = -1
         cdef double square = 0.0
         cdef double[::1] u = self.multipliers
         if m < self.capacity:

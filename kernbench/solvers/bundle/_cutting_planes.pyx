@@ -13,6 +13,11 @@ from kernbench.solvers.bundle._cuts import Cuts
 from kernbench.solvers.bundle._line_search import SampledLine
 from kernbench.solvers.bundle._preconditioner import preconditioner_for
 
+__all__ = [  # what the method takes from its core
+    "Cuts", "SampledLine", "evaluate", "fit_preconditioner", "inner", "minimise_model", "newton_step", "plain_step",
+    "preconditioner_for", "search", "smoothed_newton",
+]
+
 
 def inner(Design design, const double[::1] u, const double[::1] v, const double[::1] scores_of_v):
     """Return <u, v>; the scores of v are needed for a kernel only."""

@@ -121,12 +121,12 @@ cdef class Preconditioner:
 
     cdef int _factorise(self) except -1 nogil:
         cdef Py_ssize_t k, d = self.n_coef
-        cdef int order = <int> d, info = 1, attempt
+        cdef int order = <int> d, info = 1, _attempt
         cdef double trace = 0.0, ridge = RIDGE
         for k in range(d):
             trace += self.hessian[k, k]
         refuse_nan(trace)
-        for attempt in range(ATTEMPTS):
+        for _attempt in range(ATTEMPTS):
             self.factor[:, :] = self.hessian
             for k in range(d):
                 self.factor[k, k] += ridge * self.hessian[k, k]

@@ -33,7 +33,7 @@ cdef class SimplexQP:
 
     cdef void solve(self, const double *Q, Py_ssize_t stride, const double *b, Py_ssize_t k, double *u) noexcept nogil:
         cdef:
-            Py_ssize_t i, j, n_active = 0, newest, best, leaving, turn
+            Py_ssize_t i, j, n_active = 0, newest, best, leaving, _turn
             Py_ssize_t *active = &self.active[0]
             double *target = &self.target[0]
             double *ascent = &self.ascent[0]
@@ -51,7 +51,7 @@ cdef class SimplexQP:
             u[best] = 1.0
             active[0] = best
             n_active = 1
-        for turn in range(20 * k + 100):
+        for _turn in range(20 * k + 100):
             newest = active[n_active - 1]
             while True:
                 if not self._affine_maximiser(Q, stride, b, n_active):
@@ -105,7 +105,7 @@ cdef class SimplexQP:
             Py_ssize_t *active = &self.active[0]
             double *target = &self.target[0]
             double *H = &self.hessian[0]
-            Py_ssize_t first, shortest = 0, i, j, m = n_active - 1, attempt
+            Py_ssize_t first, shortest = 0, i, j, m = n_active - 1, _attempt
             double corner, largest, ridge = RIDGE, rest = 1.0
             int order = <int> m, one = 1, info = 0
         if m == 0:
@@ -117,7 +117,7 @@ cdef class SimplexQP:
         first = active[shortest]
         active[shortest], active[0] = active[0], first
         corner = Q[first * stride + first]
-        for attempt in range(6):
+        for _attempt in range(6):
             for i in range(m):
                 for j in range(m):
                     H[i * m + j] = (Q[active[i + 1] * stride + active[j + 1]] - Q[active[i + 1] * stride + first]

@@ -8,6 +8,8 @@ import numpy as np
 
 from kernbench.solvers.bundle._line_search import SampledLine
 
+__all__ = ["SampledLine", "differentiate", "evaluate", "newton_step", "search"]  # what the method takes from its core
+
 cdef double RESIDUAL = 0.1         # of the Newton equation, as a share of the gradient
 
 
@@ -34,7 +36,7 @@ def newton_step(SmoothedRisk risk, Design design, double alpha, int most_cg, con
     """Solve (alpha I + X' H X) step = -gradient by up to `most_cg` conjugate gradients; moved = X step. Return whether
     the limit broke them off."""
     cdef:
-        Py_ssize_t k, turn, d = step.shape[0], n = moved.shape[0]
+        Py_ssize_t k, _turn, d = step.shape[0], n = moved.shape[0]
         double rr, last, goal, length, share
         bint broken_off = True
         double[::1] residual = np.empty(d), p = np.empty(d), product = np.empty(d)
@@ -47,7 +49,7 @@ def newton_step(SmoothedRisk risk, Design design, double alpha, int most_cg, con
             moved[k] = 0.0
         rr = dot(&residual[0], &residual[0], d)
         goal = RESIDUAL * RESIDUAL * rr
-        for turn in range(most_cg):
+        for _turn in range(most_cg):
             answer_signals()
             design.score(&p[0], &p_scores[0])
             risk.hessian_product(&p_scores[0], &curved[0])

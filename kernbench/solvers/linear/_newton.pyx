@@ -52,7 +52,7 @@ cdef class Point:
     cdef public double best_value, bound, work
     cdef public int stuck
     cdef double alpha, widest, value, smooth_value, square, excess
-    cdef double row_cost, factor_cost # of a row of the Hessian, and of its factorisation, in multiplications
+    cdef double row_cost, factor_cost  # of a row of the Hessian, and of its factorisation, in multiplications
     cdef double cheap, first          # costs up to which it is factorised in each step, and for the first time
     cdef double affordable            # work after which the Hessian is factorised
     cdef Py_ssize_t n_penalised
@@ -129,7 +129,7 @@ cdef class Point:
 
     cdef int _evaluate(self) except -1 nogil:
         """Value, gradient and certificate at the point; keep it if it is the best so far."""
-        cdef Py_ssize_t i, k, d = self.w.shape[0]
+        cdef Py_ssize_t k, d = self.w.shape[0]
         cdef double penalty
         if self.free_last:
             self._shift_by(self.risk.best_shift(&self.scores[0]))
@@ -223,7 +223,7 @@ cdef class Point:
     cdef int _iterative_step(self) except -1 nogil:
         """Solve the Newton equation by preconditioned conjugate gradients."""
         cdef:
-            Py_ssize_t i, k, turn, d = self.w.shape[0], n = self.risk.n
+            Py_ssize_t i, k, _turn, d = self.w.shape[0], n = self.risk.n
             double rz, last, goal, length, share
             bint is_factorised = self.factor is not None and self.factor.fitted
         if not is_factorised:
@@ -236,7 +236,7 @@ cdef class Point:
         rz = dot(&self.residual[0], &self.z[0], d)
         # Loose far from the optimum, tighter towards it: the convergence of the steps is faster than linear.
         goal = rz * min(0.1, sqrt(max(0.0, self.best_value - self.bound) / self.best_value)) ** 2
-        for turn in range(LARGEST_CG):
+        for _turn in range(LARGEST_CG):
             answer_signals()
             self.design.score(&self.p[0], &self.p_scores[0])
             for i in range(n):

@@ -9,6 +9,8 @@ import numpy as np
 
 from kernbench.solvers.ranking._problem import PairwiseRisk
 
+__all__ = ["PairwiseRisk", "adamax_steps", "gradient_steps", "objective_at"]  # what the method takes from its core
+
 cdef double ROUNDING = 2.0 ** -52      # relative error of each term of a sum
 
 

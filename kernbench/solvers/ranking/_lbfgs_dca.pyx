@@ -4,11 +4,16 @@ from libc.math cimport INFINITY
 
 from kernbench.solvers.bundle._preconditioner cimport Preconditioner
 from kernbench.solvers.bundle._risk cimport answer_signals, refuse_nan
-from kernbench.solvers.design._design cimport Design, dot
+from kernbench.solvers.design._design cimport dot
 from kernbench.solvers.ranking._ranked_risk cimport RankedRisk as Risk
 
 from kernbench.solvers.bundle import _cutting_planes as cutting_planes, _limited_memory as limited_memory
 from kernbench.solvers.ranking._ranked_risk import RankedRisk
+
+__all__ = [  # what the method takes from its core
+    "RankedRisk", "cutting_planes", "differentiate", "limited_memory", "line_search", "linearise", "newton_direction",
+    "value_along", "value_at",
+]
 
 cdef enum:
     EVALUATIONS = 40           # of a line search
@@ -50,7 +55,7 @@ def differentiate(Risk problem, const double[::1] coef, const double[::1] g, dou
 
 def newton_direction(Risk convex, Preconditioner preconditioner, double[::1] g, double[::1] step, double[::1] moved):
     """Set the step to that of Newton's method from f = 0 for a convex problem, and `moved` to its scores."""
-    cdef Py_ssize_t i, l
+    cdef Py_ssize_t l
     with nogil:
         moved[:] = 0.0
         refuse_nan(convex.risk(&moved[0], &g[0]))
@@ -112,11 +117,11 @@ cdef double _line_search(Risk problem, double value, double slope, const double[
                          const double[::1] step, const double[::1] moved, double[::1] next_coef,
                          double[::1] next_scores, double[::1] g) except? -1 nogil:
     cdef:
-        Py_ssize_t turn
+        Py_ssize_t _turn
         double low = 0.0, high = INFINITY, t = 1.0, here, slope_here
         double shrink = problem.alpha * problem.design.inner(&coef[0], &step[0], &moved[0])
         double curvature = problem.alpha * problem.design.inner(&step[0], &step[0], &moved[0])
-    for turn in range(EVALUATIONS):
+    for _turn in range(EVALUATIONS):
         here = _value_along(problem, t, coef, scores, step, moved, next_coef, next_scores, &g[0])
         slope_here = shrink + t * curvature + dot(&g[0], &moved[0], problem.n)
         if not here <= value + SUFFICIENT * t * slope:

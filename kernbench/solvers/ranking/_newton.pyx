@@ -11,6 +11,8 @@ import numpy as np
 
 from kernbench.solvers.ranking._problem import PairwiseRisk
 
+__all__ = ["PairwiseRisk", "Work", "differentiate", "step", "value_at"]  # what the method takes from its core
+
 cdef enum:
     LARGEST_CG = 250       # Hessian products per step
 cdef double SUFFICIENT = 1e-4      # share of the predicted decrease that a step must bring
@@ -116,7 +118,7 @@ cdef int _fit_preconditioner(Work work) except -1 nogil:
 cdef Py_ssize_t _solve_newton_equation(Work work, double share) except -1 nogil:
     """Solve (Hessian) step = -gradient by preconditioned conjugate gradients; return the number of Hessian products."""
     cdef:
-        Py_ssize_t k, turn, done = 0, d = work.design.n_coef, n = work.problem.n
+        Py_ssize_t k, _turn, done = 0, d = work.design.n_coef, n = work.problem.n
         double rz, last, goal, length, ratio
     for k in range(d):
         work.step[k] = 0.0
@@ -128,7 +130,7 @@ cdef Py_ssize_t _solve_newton_equation(Work work, double share) except -1 nogil:
     work.p_scores[:] = work.z_scores
     rz = work.design.inner(&work.residual[0], &work.z[0], &work.z_scores[0])
     goal = rz * (share * share)
-    for turn in range(LARGEST_CG):
+    for _turn in range(LARGEST_CG):
         answer_signals()
         work.problem.pairs.product(&work.p_scores[0], &work.curved[0])
         work.design.gather_up(&work.curved[0], &work.product[0])

@@ -43,7 +43,7 @@ cdef class PairwiseRisk(Risk):
         cdef:
             Py_ssize_t i, n = self.n
             double slope_to_curvature = 2.0 if self.code == KB_HINGE else 1.0 if self.code == KB_SQUARED_HINGE else 0.5
-            double width = 0.2 * sqrt(self._variance(scores, 0) + self._variance(scores, 1)), shift, value
+            double width = 0.2 * sqrt(self._variance(scores, 0) + self._variance(scores, 1)), value
             double *moved = <double *> allocate(n * sizeof(double))
             double *below = NULL
         try:

@@ -34,7 +34,7 @@ def test_problem_and_bound_are_made_once(monkeypatch, dtype, n_bounds):
 
 def test_rows_of_a_linear_model_are_measured_once(monkeypatch):
     X, y = make_classification(200, 10, n_informative=5, flip_y=0.1, random_state=0)
-    measured = count_calls(monkeypatch, certificate, "_longest")
+    measured = count_calls(monkeypatch, certificate, "_largest_entry")
     assert LinearSVC().fit(X, y).converged_ and len(measured) == 1
 
 

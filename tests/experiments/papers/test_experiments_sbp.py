@@ -59,7 +59,7 @@ def test_quick_scale_needs_no_file_and_few_cells(name):
         assert entry.kind == "generated"
         assert set(setting.arguments) - {"name", "n_train", "n_test", "seed"} <= set(entry.options)
     installed = [method.name for method in experiment.methods if method.requires is None]
-    assert sum(s.takes(name) for s in settings for name in installed) <= 48
+    assert sum(s.takes(name) for s in settings for name in installed) <= 56
 
 
 @pytest.mark.parametrize(("name", "per_step"), [("sbp", 1), ("smo", 2)])

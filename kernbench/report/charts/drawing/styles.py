@@ -118,10 +118,14 @@ def method_styles(methods, budgeted=()):
         nth = variants[name] = variants.get(name, -1) + 1
         markers = MARKERS.get(name) or own[name]
         wanted = markers[nth % len(markers)], DASHES[(nth + rounds.get(name, 0)) % len(DASHES)]
-        # Figures without lines tell methods of one colour apart by their marks alone.
-        seen = {style.marker for style in result.values() if style.colour == colours[name]}
-        pairs = [pair for pair in (wanted, *unused) if pair in unused and pair[0] not in seen]
+        # Figures without lines tell methods of one colour apart by their marks alone. A colour with no mark left gives
+        # way to another.
+        for colour in (colours[name], *PALETTE):
+            seen = {style.marker for style in result.values() if style.colour == colour}
+            pairs = [pair for pair in (wanted, *unused) if pair in unused and pair[0] not in seen]
+            if pairs:
+                break
         marker, dash = next(iter(pairs or unused), wanted)
         unused.pop((marker, dash), None)
-        result[method] = Style(colours[name], marker, dash)
+        result[method] = Style(colour if pairs else colours[name], marker, dash)
     return result

@@ -109,7 +109,7 @@ cdef class HingeLine:
 
     cpdef double exact(self, double high) except? -1.0:
         cdef double low = 0.0, t
-        cdef int turn
+        cdef int _turn
         if high < 0.0:
             high = 1.0
             self.evaluate(high)
@@ -125,7 +125,7 @@ cdef class HingeLine:
             return 0.0
         if not self.fit_intercept:
             return self._halve_apart(high)
-        for turn in range(HALVINGS):
+        for _turn in range(HALVINGS):
             t = 0.5 * (low + high)
             self.evaluate(t)
             if self.slope < 0.0:
@@ -144,7 +144,7 @@ cdef class HingeLine:
             double low = 0.0, t, decided = 0.0, undecided, gain
             Py_ssize_t i, q, n_open = 0, n_left
             bint rising, active
-            int turn
+            int _turn
         for i in range(self.n):
             active = is_active(self.y[i], self.u[i], self.v[i], 0.0)
             if active != is_active(self.y[i], self.u[i], self.v[i], high):
@@ -152,7 +152,7 @@ cdef class HingeLine:
                 n_open += 1
             elif active:
                 decided += self.weights[i] * self.y[i] * self.v[i]
-        for turn in range(HALVINGS):
+        for _turn in range(HALVINGS):
             t = 0.5 * (low + high)
             undecided = 0.0
             for q in range(n_open):
@@ -180,7 +180,7 @@ cdef class HingeLine:
 
     cpdef double bracket(self, double length, double radius, double n, double c1, double c2) except? -1.0:
         cdef double start, square = length * length, shortest = radius / n, t, low, high
-        cdef int turn
+        cdef int _turn
         self.evaluate(0.0)
         start = self.value
         t = max(shortest, 0.5 * radius) / length
@@ -205,7 +205,7 @@ cdef class HingeLine:
             if self.slope >= -c2 * square:
                 return t
             low, high = t, 2.0 * t
-        for turn in range(HALVINGS):
+        for _turn in range(HALVINGS):
             t = 0.5 * (low + high)
             self.evaluate(t)
             if self.value - start <= -c1 * square * t:

@@ -13,6 +13,8 @@ from kernbench.solvers.kernel.online._walk cimport Walk as Way
 from kernbench.solvers.kernel.online._intercept import intercept_search
 from kernbench.solvers.kernel.online._walk import Walk
 
+__all__ = ["Walk", "intercept_search", "steps"]  # what the method takes from its core
+
 
 def steps(Way walk, const Py_ssize_t[::1] drawn, loss, const double[::1] y, const double[::1] diagonal, double radius,
           double r, double power, double intercept, double[::1] coef, double[::1] responses, double[::1] coef_sums,

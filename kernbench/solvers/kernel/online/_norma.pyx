@@ -4,13 +4,14 @@ A run that keeps all terms works with responses. One that drops old terms needs 
 draws with the present terms, and with each other, are computed as one block.
 """
 
-from kernbench.kernels._rows cimport KernelRows
 from kernbench.losses._loss cimport loss_room, loss_slope
 from kernbench.solvers.kernel.online._walk cimport Walk as Way
 
 import numpy as np
 
 from kernbench.solvers.kernel.online._walk import Walk
+
+__all__ = ["Walk", "steps", "steps_with_terms"]  # what the method takes from its core
 
 
 def steps(Way walk, const Py_ssize_t[::1] drawn, const double[::1] gammas, loss, const double[::1] y,

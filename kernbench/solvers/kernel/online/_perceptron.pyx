@@ -6,6 +6,8 @@ from kernbench.solvers.kernel.online._walk cimport Walk as Way
 
 from kernbench.solvers.kernel.online._walk import Walk
 
+__all__ = ["Walk", "steps"]  # what the method takes from its core
+
 
 def steps(Way walk, const Py_ssize_t[::1] examples, const double[::1] y, const double[::1] weights, double bias_step,
           bint averages, double[::1] mistakes, double[::1] responses, double[::1] mistake_sums,

@@ -177,9 +177,9 @@ cdef class Work:
                             bint walk) noexcept nogil:
         """The first accepted proposal from `used` on; after TRIES rejections that of an exact walk (or -1 without
         `walk`)."""
-        cdef Py_ssize_t attempt, k
+        cdef Py_ssize_t _attempt, k
         cdef double height
-        for attempt in range(TRIES):
+        for _attempt in range(TRIES):
             if used[0] >= proposals.shape[0]:
                 return -1
             k = basin.propose(proposals[used[0], 0])
@@ -195,12 +195,12 @@ cdef class Work:
     cdef int _fetch_ahead(self, Py_ssize_t needed) except -1 nogil:
         """Fetch the row of `needed` and the missing rows of the coming steps, predicted at the present water level."""
         cdef:
-            Py_ssize_t count = 1, step, coin = self.coin, first = self.used_first, second = self.used_second, i, k
+            Py_ssize_t count = 1, _step, coin = self.coin, first = self.used_first, second = self.used_second, i, k
             Py_ssize_t room = self.wish.shape[0]
             bint heads = True, known
             void *pointers[FETCH]
         self.wish[0] = needed
-        for step in range(LOOK_AHEAD):
+        for _step in range(LOOK_AHEAD):
             if count == room or (self.water.two and coin >= self.coins.shape[0]):
                 break
             if self.water.two:

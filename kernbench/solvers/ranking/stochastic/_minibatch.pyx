@@ -11,6 +11,8 @@ import numpy as np
 from kernbench.pairs import WindowPairs
 from kernbench.solvers.ranking.stochastic._batches import PairBatches
 
+__all__ = ["PairBatches", "WindowPairs", "steps"]  # what the method takes from its core
+
 
 def steps(Batches batches, const double[:, ::1] u, double first, double step, double alpha, double low, double high,
           double radius, double[::1] w, double[::1] total):

@@ -6,6 +6,8 @@ import numpy as np
 
 from kernbench.solvers.ranking.stochastic._batches import PairBatches
 
+__all__ = ["PairBatches", "steps"]  # what the method takes from its core
+
 
 def steps(Batches batches, const double[:, ::1] u, double eta, double alpha, double margin, double decay, double clip,
           double[::1] v, const double[::1] reference, double[::1] total, double[::1] theta):

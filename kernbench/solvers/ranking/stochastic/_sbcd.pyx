@@ -13,6 +13,8 @@ import numpy as np
 from kernbench.pairs import RankedRange, WindowPairs
 from kernbench.solvers.ranking.stochastic._batches import ListBatches, PairBatches
 
+__all__ = ["ListBatches", "PairBatches", "RankedRange", "WindowPairs", "find_thresholds", "steps"]  # what the method takes from its core
+
 cdef double ROUNDING = 1e-12   # thresholds of this size are 0
 
 
