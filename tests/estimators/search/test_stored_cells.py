@@ -83,7 +83,7 @@ def test_a_killed_search_leaves_whole_files(tmp_path):
         f"search({str(tmp_path)!r}).fit(X, Y)\n"
     )
     ended = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code],
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
     )
