@@ -112,17 +112,20 @@ def _history(folder, out, compact):
 def _page(found, notes, on_step):
     from kernbench.report.charts.choices import choice_picture
     from kernbench.report.charts.overall import overall_profiles
+    from kernbench.report.claims.findings import findings
     from kernbench.report.page.page import Page, solver_table
     from kernbench.report.page.sections import make_section
     from kernbench.report.verdict.choices import choice_table, choices
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
-    sections, shown = [], set()
+    shown = {}
     for results in _in_order(found):
-        if results.experiment.name not in shown:
-            shown.add(results.experiment.name)
-            on_step(f"drawing {results.experiment.name}, {results.scale} scale")
-            sections.append(make_section(results))
+        shown.setdefault(results.experiment.name, results)
+    on_step("judging the claims")
+    sections = []
+    for results, stated in zip(shown.values(), findings(list(shown.values()))):
+        on_step(f"drawing {results.experiment.name}, {results.scale} scale")
+        sections.append(make_section(results, stated))
     advised = verdicts(found)
     chosen = choices(advised)
     return Page(

@@ -78,6 +78,28 @@ def mean_interval(values):
     return mean - half, mean + half
 
 
+def p_value_at(values, limit):
+    """The two-sided p-value of Student's t test that the mean of `values` is `limit`.
+
+    None for fewer than two values; 0 for equal ones, which chance does not move.
+    """
+    mean, error = mean_and_error(values)
+    if error is None:
+        return None
+    if error == 0.0:
+        return 0.0
+    from scipy.special import stdtr
+
+    return 2.0 * float(stdtr(len(finite_values(values)) - 1, -abs(mean - limit) / error))
+
+
+def p_value_of_ratios(values, limit):
+    """The p-value of `p_value_at` for positive values that are compared as ratios, on their logarithms."""
+    if limit <= 0 or min(values) <= 0:
+        return p_value_at(values, limit)
+    return p_value_at([math.log(value) for value in values], math.log(limit))
+
+
 def median_scatter(values):
     """How far the median is known: its bootstrap interval, the range of few values, or None for a single one.
 

@@ -11,7 +11,7 @@ from kernbench.report.claims.judgement import (
     require_results,
     verdict_of,
 )
-from kernbench.report.statistics import MIN_REPEATS, median_or_none, median_scatter
+from kernbench.report.statistics import MIN_REPEATS, median_or_none, median_scatter, p_value_at, p_value_of_ratios
 
 EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
 
@@ -34,7 +34,9 @@ def judge_bound(results, dataset, claim):
     limit = f"at {'most' if sign > 0 else 'least'} {_shown(metric, claim, claim.bound)}"
     why = f"{text.capitalised(what)}: {_shown(metric, claim, found)}, to be {limit}."
     why += UNDECIDED if answer is None else ""
-    return Judgement(dataset, verdict_of([answer]), why, _interval(metric, claim, values, ends), found)
+    test = p_value_at if claim.baseline is None else p_value_of_ratios
+    scatter = _interval(metric, claim, values, ends)
+    return Judgement(dataset, verdict_of([answer]), why, scatter, found, test(values, claim.bound))
 
 
 def _values(results, dataset, claim):

@@ -1,10 +1,12 @@
 """The claims of an experiment, each with its verdict on every data set to which it applies."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 from kernbench.experiments.declare import Bound, Claim, Passing
 from kernbench.report import text
 from kernbench.report.claims.bounds import judge_bound, summed_up
+from kernbench.report.claims.correction import corrected
 from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, CannotBeJudged, Judgement
 from kernbench.report.claims.passing import judge_passing
 from kernbench.report.claims.races import judge_race
@@ -69,37 +71,54 @@ class Finding:
         return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}", *rest])
 
 
-def findings(results):
-    """All claims that concern a data set of this scale, in the order of their declaration.
+def findings(page):
+    """All claims that concern a data set of their scale, the verdicts corrected for the number of all.
+
+    Parameters
+    ----------
+    page : list of Results
+        All that the page shows: its verdicts are corrected together.
 
     Returns
     -------
-    list of Finding
+    list of (list of Finding)
+        For each of the results, in the order of their claims.
     """
-    found = []
-    for claim in results.experiment.claims:
-        datasets = _datasets(results, claim)
-        recorded = [dataset for dataset in results.datasets if dataset in datasets]
-        if datasets:
-            found.append(_finding(results, claim, recorded, [name for name in datasets if name not in recorded]))
-    return found
-
-
-def _datasets(results, claim):
-    """The data sets to which a claim applies at this scale: those that run by default, and any others with records."""
-    settings = {setting.name: setting for setting in results.experiment.scale(results.scale).settings}
-    names = [claim.method] + ([] if claim.baseline is None else [claim.baseline])
+    asked = [[(claim, *_datasets(results, claim)) for claim in results.experiment.claims] for results in page]
+    judgements = corrected(
+        [
+            judge(results, dataset, claim)
+            for results, claims in zip(page, asked)
+            for claim, recorded, _ in claims
+            for dataset in recorded
+        ]
+    )
+    remaining = iter(judgements)
     return [
-        name
-        for name in dict.fromkeys([*settings, *results.datasets])
-        if (name in results.datasets or not settings[name].optional)
-        and (claim.datasets is None or name in claim.datasets)
-        and (name not in settings or all(settings[name].takes(method) for method in names))
+        [
+            _finding(results, claim, recorded, absent, list(islice(remaining, len(recorded))))
+            for claim, recorded, absent in claims
+            if recorded or absent
+        ]
+        for results, claims in zip(page, asked)
     ]
 
 
-def _finding(results, claim, recorded, absent):
-    judgements = [judge(results, dataset, claim) for dataset in recorded]
+def _datasets(results, claim):
+    """The data sets to which a claim applies at this scale: those with records, and others that run by default."""
+    settings = {setting.name: setting for setting in results.experiment.scale(results.scale).settings}
+    methods = [claim.method] + ([] if claim.baseline is None else [claim.baseline])
+    names = [
+        name
+        for name in dict.fromkeys([*results.datasets, *settings])
+        if (claim.datasets is None or name in claim.datasets)
+        and (name not in settings or all(settings[name].takes(method) for method in methods))
+    ]
+    recorded = [name for name in names if name in results.datasets]
+    return recorded, [name for name in names if name not in recorded and not settings[name].optional]
+
+
+def _finding(results, claim, recorded, absent, judgements):
     verdicts = [judgement.verdict for judgement in judgements]
     return Finding(
         text=claim.text,

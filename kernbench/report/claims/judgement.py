@@ -23,6 +23,8 @@ class Judgement:
         A sentence on the scatter over repeats.
     value : float or None
         The decisive number, if there is one.
+    p_value : float or None
+        Of the test behind the verdict; None for a single repeat, and where a rule decides.
     """
 
     dataset: str
@@ -30,6 +32,7 @@ class Judgement:
     why: str
     interval: str = ""
     value: float | None = None
+    p_value: float | None = None
 
 
 def is_at_most(limit, estimate, interval=None):
@@ -58,6 +61,18 @@ def verdict_of(answers):
     if False in answers:
         return FAILS
     return OPEN if None in answers else HOLDS
+
+
+def p_value_of(answers, p_values):
+    """The p-value of a verdict from several tests, as `verdict_of` combines their answers.
+
+    A verdict of "holds" needs all of them, so that the largest counts; "does not hold" needs one.
+    """
+    known = [p_value for answer, p_value in zip(answers, p_values) if answer is not False and p_value is not None]
+    failing = [p_value for answer, p_value in zip(answers, p_values) if answer is False]
+    if failing:
+        return None if None in failing else min(failing)
+    return max(known, default=None)
 
 
 UNDECIDED = " The limit lies inside the interval: this cannot be judged."

@@ -16,7 +16,14 @@ from kernbench.report.claims.judgement import (
 from kernbench.report.records.cells import column, paired
 from kernbench.report.records.rows import place
 from kernbench.report.records.steps import positive_steps, settled_at
-from kernbench.report.statistics import finite, finite_values, mean_and_error, median_or_none, median_scatter
+from kernbench.report.statistics import (
+    finite,
+    finite_values,
+    mean_and_error,
+    median_or_none,
+    median_scatter,
+    p_value_of_ratios,
+)
 
 AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
 
@@ -55,7 +62,8 @@ def judge_passing(results, dataset, claim):
     why += UNDECIDED if answer is None else ""
     ends = " to ".join(text.seconds(end(finite_values(times))) for end in (min, max))
     spread = f"{text.plural(len(times), 'repeat')}: {ends}{', or never' if never else ''}."
-    return Judgement(dataset, verdict_of([answer]), why, spread, found)
+    p_value = None if never else p_value_of_ratios(times, allowed)  # no test where a repeat never arrives
+    return Judgement(dataset, verdict_of([answer]), why, spread, found, p_value)
 
 
 def _time_to(record, metric, level, within):

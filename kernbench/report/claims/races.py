@@ -1,10 +1,10 @@
 """Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
 from kernbench.report import text
-from kernbench.report.claims.judgement import UNDECIDED, Judgement, is_at_most, pairs_of, verdict_of
+from kernbench.report.claims.judgement import UNDECIDED, Judgement, is_at_most, p_value_of, pairs_of, verdict_of
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
-from kernbench.report.statistics import finite, mean_and_error, mean_interval
+from kernbench.report.statistics import finite, mean_and_error, mean_interval, p_value_at
 
 CLOCK_SHARE = 0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
 
@@ -29,12 +29,14 @@ def judge_race(results, dataset, claim):
         f"{'worse' if worse_by > 0 else 'better'}{_margin(metric, claim, worse_by)}."
     )
     why += UNDECIDED if good_enough is None else ""
-    in_time = True
+    in_time, p_in_time = True, None
     if claim.time_fraction is not None:
-        in_time, sentence = _in_time(results, dataset, claim)
+        in_time, p_in_time, sentence = _in_time(results, dataset, claim)
         why = f"{why} {sentence}"
     scatter = _interval(results, metric, claim, worse_by, interval, len(pairs))
-    return Judgement(dataset, verdict_of([good_enough, in_time]), why, scatter)
+    answers = [good_enough, in_time]
+    p_value = p_value_of(answers, [p_value_at(excess, claim.margin), p_in_time])
+    return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value)
 
 
 def _margin(metric, claim, worse_by):
@@ -48,11 +50,11 @@ def _margin(metric, claim, worse_by):
 
 
 def _in_time(results, dataset, claim):
-    """Whether the claim's share of the time was kept (None if undecidable), and a sentence."""
+    """Whether the claim's share of the time was kept (None if undecidable), the test's p-value, and a sentence."""
     cells = [results.cell(dataset, name) for name in (claim.method, claim.baseline)]
     times = [[finite(place(record, "seconds.fit")) for record in pair] for pair in paired(*cells)]
     if any(None in pair for pair in times):
-        return None, "Times are missing."
+        return None, None, "Times are missing."
     own, base = (sum(side) / len(times) for side in zip(*times))
     allowed = claim.time_fraction * base
     budget = f"the {text.seconds(allowed)} allowed ({100 * claim.time_fraction:g} % of {text.seconds(base)})"
@@ -69,9 +71,11 @@ def _in_time(results, dataset, claim):
             "solver may notice its budget late"
         )
         if not tolerated:
-            return None, f"{why}: the run is too short to judge."
+            return None, None, f"{why}: the run is too short to judge."
         why += "."
-    return answer, why if answer is not None else f"{why} The times of the repeats lie on both sides of that."
+    if answer is None:
+        why += " The times of the repeats lie on both sides of that."
+    return answer, p_value_at(over, tolerated), why
 
 
 def _interval(results, metric, claim, worse_by, interval, n_repeats):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from kernbench.report.charts.drawing.picture import by_heading
 from kernbench.report.charts.fronts import front_picture
-from kernbench.report.claims.findings import findings, standing, tone
+from kernbench.report.claims.findings import standing, tone
 from kernbench.report.page.commands import commands
 from kernbench.report.page.displays import pictures_of, tables_of
 from kernbench.report.page.gaps import gaps
@@ -88,9 +88,9 @@ class Section:
         return [*self.tables, *([self.tradeoffs] if self.tradeoffs else []), *self.facts]
 
 
-def make_section(results):
-    """Compute everything the page shows of an experiment at one scale."""
-    experiment, stated = results.experiment, findings(results)
+def make_section(results, stated):
+    """Compute everything the page shows of an experiment at one scale, beside the findings `stated`."""
+    experiment = results.experiment
     generated = [dataset for dataset in results.datasets if results.kind(dataset) == "generated"]
     facts = [data_table(results), failure_table(results)]
     return Section(

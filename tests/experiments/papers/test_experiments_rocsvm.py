@@ -188,7 +188,7 @@ def verdicts(experiment, records):
     assert results.experiment is experiment
     return {
         finding.text: judgement.verdict
-        for finding in findings(results)
+        for finding in findings([results])[0]
         for judgement in finding.judgements
         if judgement.verdict != "cannot be judged"
     }

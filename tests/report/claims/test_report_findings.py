@@ -32,7 +32,7 @@ def found(records):
     """The findings on some claims."""
 
     def found(experiment, rows, *claims):
-        return findings(records.results(replace(experiment, claims=claims), rows))
+        return findings([records.results(replace(experiment, claims=claims), rows)])[0]
 
     return found
 
@@ -54,8 +54,8 @@ def test_more_is_better_from_the_bound(measured, records, found, bound, verdict)
     ("errors", "verdict"),
     [
         ((0.1, 0.12, 0.3), OPEN),
-        ((0.1, 0.12, 0.2), HOLDS),
-        ((0.2, 0.22, 0.3), FAILS),
+        ((0.1, 0.11, 0.12), HOLDS),
+        ((0.3, 0.31, 0.32), FAILS),
         ((0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3), HOLDS),  # the median is known better than the range
         ((0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3), OPEN),
     ],
@@ -177,5 +177,29 @@ def test_times_are_compared_at_equal_precision(records):
     (claim,) = (claim for claim in peers.claims if "intelex in float64" in claim.text)
     times = {"smo": 1.0, "smo-f64": 4.0, "intelex-f64": 5.0}
     rows = [records.one(name, seconds=s, experiment="peers-svm", key=name) for name, s in times.items()]
-    (finding,) = findings(records.results(replace(peers, claims=(claim,)), rows))
+    ((finding,),) = findings([records.results(replace(peers, claims=(claim,)), rows)])
     assert finding.judgements[0].verdict == FAILS and finding.judgements[0].value == 0.8
+
+
+@pytest.mark.parametrize(("n_claims", "verdict"), [(1, HOLDS), (20, OPEN)])
+def test_verdicts_are_corrected_for_their_number_on_the_page(measured, records, found, n_claims, verdict):
+    rows = [records.one(repeat=k, error=error) for k, error in enumerate((0.10, 0.12, 0.14))]  # p = 0.013 at 0.22
+    claims = [Bound(str(k), "smo", "test_error", 0.22) for k in range(n_claims)]
+    stated = found(measured, rows, *claims)
+    assert {finding.verdict for finding in stated} == {verdict}
+    said = stated[0].judgements[0].why
+    assert ("not as one of 20 verdicts of this page" in said) == (verdict == OPEN)
+
+
+def test_a_difference_that_no_chance_makes_survives_any_number_of_claims(measured, records, found):
+    rows = [records.one(repeat=k, error=0.1) for k in range(3)]
+    claims = [Bound(str(k), "smo", "test_error", 0.11) for k in range(200)]
+    assert {finding.verdict for finding in found(measured, rows, *claims)} == {HOLDS}
+
+
+def test_experiments_of_a_page_share_the_correction(measured, records):
+    rows = [records.one(repeat=k, error=error) for k, error in enumerate((0.10, 0.12, 0.14))]
+    one = records.results(replace(measured, claims=(Bound("", "smo", "test_error", 0.22),)), rows)
+    ((alone,),) = findings([one])
+    together = [finding for (finding,) in findings([one] * 20)]
+    assert alone.verdict == HOLDS and {finding.verdict for finding in together} == {OPEN}

@@ -116,7 +116,7 @@ def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
         records.one("libsvm", dataset="mnist", error=0.1, seconds=8.0),
         records.one("sbp-quarter", dataset="mnist", error=0.3, seconds=2.0),
     ]
-    (found,) = findings(records.results(toy, rows))
+    ((found,),) = findings([records.results(toy, rows)])
     assert found.verdict == PARTLY and found.words == "holds on 1 of 2 data sets"
 
 

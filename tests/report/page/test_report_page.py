@@ -57,9 +57,8 @@ def test_a_section_opens_one_figure_and_one_table(toy, page, records, monkeypatc
 
 
 def test_the_place_in_the_paper_stands_in_the_menu(toy, records):
-    section = make_section(
-        records.results(replace(toy, paper="A, B: Title, Venue 2012, Figure 2", group="B"), records.race(1))
-    )
+    experiment = replace(toy, paper="A, B: Title, Venue 2012, Figure 2", group="B")
+    section = make_section(records.results(experiment, records.race(1)), [])
     assert section.place == "Figure 2"
 
 

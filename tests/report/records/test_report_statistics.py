@@ -5,7 +5,14 @@ import pytest
 
 from kernbench.report.records.cells import cells_of, speed
 from kernbench.report.records.steps import on_one_grid, positive_steps, settled_at
-from kernbench.report.statistics import compare, mean_and_error, median_interval, median_or_none
+from kernbench.report.statistics import (
+    compare,
+    mean_and_error,
+    median_interval,
+    median_or_none,
+    p_value_at,
+    p_value_of_ratios,
+)
 
 
 def test_standard_error_is_sample_deviation_over_root_n():
@@ -101,3 +108,17 @@ def test_times_of_different_setups_are_not_divided(toy, records):
     elsewhere = records.one("smo")
     elsewhere["environment"]["n_threads"] = 2
     assert speed_of_smo(toy, records, [records.one("libsvm"), elsewhere]) is None
+
+
+def test_p_values_are_those_of_the_t_test():
+    from scipy.stats import ttest_1samp
+
+    values = [0.1, 0.2, 0.4, 0.3, 0.15]
+    assert p_value_at(values, 0.5) == pytest.approx(ttest_1samp(values, 0.5).pvalue)
+    assert p_value_of_ratios(values, 0.5) == pytest.approx(ttest_1samp(np.log(values), np.log(0.5)).pvalue)
+    assert p_value_of_ratios([-1.0, 1.0], 0.5) == p_value_at([-1.0, 1.0], 0.5)
+
+
+def test_one_value_has_no_p_value_and_equal_ones_need_none():
+    assert p_value_at([0.3], 0.2) is None
+    assert p_value_at([0.3, 0.3], 0.2) == 0.0

@@ -1,0 +1,37 @@
+"""Verdicts of a whole page corrected for their number: among a hundred tests at 5 %, five err by chance alone."""
+
+from dataclasses import replace
+
+from kernbench.report import text
+from kernbench.report.claims.judgement import OPEN
+from kernbench.report.statistics import holm
+
+LEVEL = 0.05  # the probability that any verdict of the page is due to chance
+
+
+def corrected(judgements):
+    """The judgements, those not significant among all of them turned into "cannot be judged".
+
+    Parameters
+    ----------
+    judgements : list of Judgement
+        All of a page. Those of a single repeat, which have no p-value, and those by rule stay as they are.
+
+    Returns
+    -------
+    list of Judgement
+        In the same order.
+    """
+    tested = [k for k, judgement in enumerate(judgements) if judgement.p_value is not None]
+    found = list(judgements)
+    for k, p_value in zip(tested, holm([judgements[k].p_value for k in tested])):
+        if p_value >= LEVEL and found[k].verdict != OPEN:
+            alone, together = (text.significant(value, 2) for value in (found[k].p_value, p_value))
+            sentence = f" Student's t test of the repeats does not decide this (p = {alone})."
+            if found[k].p_value < LEVEL:
+                sentence = (
+                    f" Alone this would be decided (p = {alone}), but not as one of {len(tested)} verdicts of this "
+                    f"page (p = {together} by Holm's method): more repeats would."
+                )
+            found[k] = replace(found[k], verdict=OPEN, why=found[k].why + sentence)
+    return found
