@@ -1,7 +1,9 @@
-"""Measured numbers in README.md and docs/, written from the records of the checked-in report.
+"""Texts in README.md and docs/ that are written from elsewhere: measured numbers, what was found, diagrams of packages.
 
 A page marks the place of a text by ``<!-- numbers: NAME -->`` and ``<!-- /numbers -->``; between them stands what the
-function of that name in `TEXTS` returns. ``python docs/_numbers.py`` writes all; a test fails while one differs.
+function of that name in `TEXTS` returns: from the records of the checked-in report, from what the report says of a
+paper (`_papers`), or from the docstring of a package (`_design`). ``python docs/_numbers.py`` writes all; a test fails
+while one differs.
 """
 
 import json
@@ -11,6 +13,11 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median, stdev
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from _design import DIAGRAMS, diagram, packages  # noqa: E402
+from _papers import PAPERS, findings, overview  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "records.jsonl.xz"
@@ -33,9 +40,15 @@ class Records:
     ----------
     path : Path
         As ``kernbench report --compact`` writes it.
+
+    Attributes
+    ----------
+    folder : Path
+        The report beside the records.
     """
 
     def __init__(self, path=RECORDS):
+        self.folder = path.parent
         self._found = defaultdict(dict)
         for record in map(json.loads, lzma.decompress(path.read_bytes()).splitlines()):
             if record["status"] == "ok" and record["scale"] == "paper":
@@ -241,12 +254,16 @@ TEXTS = {
     "window-training": window_training,
     "one-pass": one_pass,
     "workers": workers,
+    "papers": lambda records: overview(records.folder),
+    "packages": lambda records: packages(),
+    **{f"paper-{paper.page}": lambda records, paper=paper: findings(records.folder, paper) for paper in PAPERS},
+    **{f"diagram-{name}": lambda records, name=name: diagram(name) for name in DIAGRAMS},
 }
 
 
 def pages():
     """The pages that may hold marks."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "papers").glob("*.md"))]
 
 
 def filled(text, records):

@@ -34,6 +34,12 @@ SHOWN = {
     "reports/details": "report/index",
     "examples": "gallery/index",
 }
+# Links to the module of a public class lead to the class in the API reference.
+CLASSES = {
+    f"{model.address.partition(':')[0].replace('.', '/')}.py": f"api/{module}.{model.name}"
+    for module, models in (("kernbench", ESTIMATORS), ("kernbench.features", TRANSFORMERS))
+    for model in models
+}
 # Pages of their own, copied to the same places of the site beside the files that they link to.
 COPIED = ("reports/index.html", "reports/history.html", "reports/summary.md", "reports/records.jsonl.xz")
 
@@ -72,6 +78,8 @@ def site_page(path):
     folder, name = posixpath.split(path)
     if folder == "reports/details" and name.endswith(".md"):
         return f"report/{name.removesuffix('.md')}"
+    if path in CLASSES:
+        return CLASSES[path]
     if path.startswith("docs/") and path.endswith((".md", ".rst")):
         return posixpath.splitext(path.removeprefix("docs/"))[0]
     return None

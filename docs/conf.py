@@ -80,7 +80,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "kernbench"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "show_prev_next": False,
     "footer_start": ["copyright"],

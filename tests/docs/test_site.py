@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernbench
+from kernbench._models import MODELS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -99,6 +100,35 @@ def test_types_of_docstrings_become_text_that_links_to_nothing():
     ]
     pages.as_restructured_text(None, "class", "X", None, {}, lines)
     assert lines == [*lines[:2], "names_ : ndarray of shape (`n_features_in_`,)", "    Of x_.", "a : {1, 2}"]
+
+
+# --- the chart of estimators -----------------------------------------------------------------------
+
+
+def branches(text):
+    """Yield (first answer, modules that are linked below it) of the chart, a list of lists in Markdown."""
+    chart = text[text.index(":::{div} chart") :]
+    for branch in re.split(r"^  - ", chart, flags=re.MULTILINE)[1:]:
+        answer, _, below = branch.partition("\n")
+        yield answer, re.findall(r"\]\(\.\./(kernbench/[\w/]+\.py)\)", below)
+
+
+def test_the_chart_leads_to_every_model_in_the_branch_of_its_task():
+    text = (DOCS / "choose.md").read_text(encoding="utf-8")
+    found = {module: answer for answer, modules in branches(text) for module in modules}
+    tasks = {model.address.partition(":")[0].replace(".", "/") + ".py": model.task for model in MODELS}
+    assert found.keys() == tasks.keys()
+    for task in set(tasks.values()):
+        assert len({found[module] for module in tasks if tasks[module] == task}) == 1, task
+    assert len(set(found.values())) == len(set(tasks.values()))
+
+
+def test_links_of_the_chart_are_pages_of_the_reference():
+    text = (DOCS / "choose.md").read_text(encoding="utf-8")
+    on_site = pages.links_on_site(text, "docs/choose.md")
+    for model in MODELS:
+        module = "kernbench.features" if model.task == "transform" else "kernbench"
+        assert f"[`{model.name}`](api/{module}.{model.name}.rst)" in on_site
 
 
 # --- pages and links ------------------------------------------------------------------------------

@@ -1,0 +1,108 @@
+"""What the checked-in report says of the five papers, for the pages of docs/papers.
+
+The report is read as Markdown, as ``kernbench report`` writes it: claims from ``summary.md``, tables and remarks from
+``details/``. A heading that is not there raises LookupError, so that a page cannot lose its table unnoticed.
+"""
+
+import re
+from dataclasses import dataclass
+
+CLAIM = re.compile(r"^\* \*(?P<verdict>[^*]+):\* (?P<claim>.*)$", re.MULTILINE)
+DIFFERENCES = "How this differs from the paper"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A page of docs/papers.
+
+    Attributes
+    ----------
+    page, group : str
+        The file without suffix; the paper's heading in the report.
+    tables : tuple of (experiment, heading)
+        Sections of the report's details that the page shows.
+    """
+
+    page: str
+    group: str
+    tables: tuple
+
+
+PAPERS = (
+    Paper("sbp", "Batch perceptron", (("sbp-libsvm", "The paper's numbers, ours, and LIBSVM on the same machine"),)),
+    Paper("roc_svm", "ROC-SVM", (("rocsvm-linear", "AUC on the test rows"), ("rocsvm-linear", "Time of a fit"))),
+    Paper("scs", "Conjugate subgradients", (("scs-accuracy", "Accuracy on the test rows"),)),
+    Paper(
+        "partial_auc",
+        "Partial AUC",
+        (("pauc-test", r"pAUC over \[0.05, 0.5\] on the test rows"), ("pauc-test", "Time of a fit, α being chosen")),
+    ),
+    Paper(
+        "doubly_sgd",
+        "Doubly stochastic",
+        (("dsg-svm", "Test error after one pass"), ("dsg-svm", "Test error in the time of one doubly stochastic pass")),
+    ),
+)
+
+
+def section(text, heading, level=2):
+    """Return what a Markdown text has below a heading, up to the next one of the same or a higher level."""
+    found = re.search(rf"^{'#' * level} {re.escape(heading)}\n(.*?)(?=^#{{1,{level}}} |\Z)", text, re.M | re.S)
+    if not found:
+        raise LookupError(f"the report has no section {heading!r}: run kernbench report, or change docs/_papers.py")
+    return found[1].strip()
+
+
+def _details(folder, experiment):
+    return (folder / "details" / f"{experiment}-paper.md").read_text(encoding="utf-8")
+
+
+def _group(folder, paper):
+    return section((folder / "summary.md").read_text(encoding="utf-8"), paper.group)
+
+
+def counts(text):
+    """Count the claims of a part of the summary: those that hold, in part, do not, and could not be judged."""
+    found = [0, 0, 0, 0]
+    for verdict in (match["verdict"] for match in CLAIM.finditer(text)):
+        if verdict.startswith("does not hold"):
+            kind = 2
+        elif verdict.startswith("holds"):
+            kind = 1 if re.match(r"holds on \d+ of \d", verdict) else 0
+        else:
+            kind = 3
+        found[kind] += 1
+    return found
+
+
+def findings(folder, paper):
+    """Return what was found: each experiment's claims with their verdicts, its table, and how it differs.
+
+    Parameters
+    ----------
+    folder : Path
+        A report as ``kernbench report --compact`` writes it.
+    paper : Paper
+    """
+    claims = re.sub(r"^### \[([^\]]*)\]\(details/([^)]*)\), (.*)$", r"**[\1](../../reports/details/\2)**, \3",
+                    _group(folder, paper), flags=re.MULTILINE)  # fmt: skip
+    citation, claims = claims.split("\n\n", 1)
+    parts = [f"{citation}.", "### Claims", re.sub(r"(?<!\n)\n\* ", "\n* ", claims)]
+    for experiment, heading in paper.tables:
+        title = _details(folder, experiment).splitlines()[0].removeprefix("# ")
+        parts += [f"### {heading}", f"{title}:", section(_details(folder, experiment), heading)]
+    for experiment in dict.fromkeys(name for name, _ in paper.tables):
+        parts += [f"### {DIFFERENCES}", section(_details(folder, experiment), DIFFERENCES)]
+    return "\n\n".join(parts) + "\n"
+
+
+def overview(folder):
+    """Return the table of all papers: how many of the claims hold."""
+    rows = []
+    for paper in PAPERS:
+        text = _group(folder, paper)
+        citation = text.splitlines()[0]
+        numbers = " | ".join(str(n) for n in counts(text))
+        rows.append(f"| [{citation}](papers/{paper.page}.md) | {numbers} |\n")
+    head = "| paper | hold | hold on some data sets | do not hold | could not be judged |\n|---|---:|---:|---:|---:|\n"
+    return head + "".join(rows)
