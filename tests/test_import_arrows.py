@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "distributed": ESTIMATORS | {"datasets.errors", "datasets.readers", "distributed"},
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
-    | {"report", "datasets", "experiments.declare", "experiments.registry"}
+    | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.measure.rates"}
     | {"experiments.run.storing.store", "experiments.run.storing.packing"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},

@@ -26,6 +26,9 @@ def build(estimator, params, n_rows):
         params["C"] = 1.0 / (params.pop("alpha") * n_rows)
     elif "C" in params and takes(make, "alpha") and not takes(make, "C"):
         params["alpha"] = 1.0 / (params.pop("C") * n_rows)
+    if "total_step" in params:
+        options = {**(params.get("solver_options") or {}), "step_size": params.pop("total_step") / n_rows}
+        params["solver_options"] = options
     if "passes" in params:
         params["max_iter"] = params.pop("passes") * n_rows
     return make(**params)

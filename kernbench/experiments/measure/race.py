@@ -8,6 +8,7 @@ A cell's `params` are those of the estimator, and perhaps
 
 * ``alpha`` for an estimator with ``C`` instead, or the reverse: C = 1 / (alpha n);
 * ``passes``: ``max_iter`` divided by the number of training rows;
+* ``total_step``: the solver's ``step_size`` times the number of training rows, for steps in one coefficient a row;
 * ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``.
 """
 

@@ -269,7 +269,6 @@ class _Chart:
 
 def _slopes(slopes):
     if len(slopes) == 1:
-        slope, half = slopes[0]
-        return f"{slope:.2f} ± {half:.2f}".replace("-", "−")
-    low, high = (end(slope for slope, _ in slopes) for end in (min, max))
+        return f"{slopes[0].slope:.2f} ± {slopes[0].half:.2f}".replace("-", "−")
+    low, high = (end(found.slope for found in slopes) for end in (min, max))
     return f"{low:.2f} to {high:.2f}".replace("-", "−")

@@ -5,11 +5,10 @@ from statistics import median
 
 import numpy as np
 
+from kernbench.experiments.measure.rates import rate
 from kernbench.report.records.rows import rows_of
 from kernbench.report.records.steps import on_one_grid, positive_steps
 from kernbench.report.statistics import median_or_none
-
-MIN_POINTS = 3  # of a fitted slope
 
 
 @dataclass(frozen=True)
@@ -23,14 +22,8 @@ class Line:
     high: np.ndarray
 
     def slope(self):
-        """The exponent of y ~ x ** slope fitted to the medians, and half of its 95 % interval; or None."""
-        x, y = np.log(self.x), np.log(self.y)
-        if len(x) < MIN_POINTS or not np.ptp(x):
-            return None
-        from scipy.stats import linregress, t
-
-        fit = linregress(x, y)
-        return float(fit.slope), float(fit.stderr * t.ppf(0.975, len(x) - 2))
+        """The :class:`~kernbench.experiments.measure.rates.Rate` fitted to the medians, or None."""
+        return rate(self.x, self.y)
 
     @property
     def scatters(self):

@@ -8,8 +8,10 @@ import pytest
 from kernbench import ROCSVC
 from kernbench.datasets import load
 from kernbench.experiments import get
-from kernbench.experiments.papers.rocsvm import drawn_pairs
+from kernbench.experiments.measure.building import build
+from kernbench.experiments.papers.rocsvm import drawn_pairs, equal, theorem
 from kernbench.experiments.papers.rocsvm.naive import NaiveROCSVC
+from kernbench.experiments.papers.rocsvm.parts import ROC_SVC
 from kernbench.experiments.run.cells import plan
 from kernbench.report.claims.findings import findings
 from kernbench.report.records.reading import results_of
@@ -57,9 +59,9 @@ def test_distances_to_the_population_are_those_the_paper_s_numbers_imply():
 def test_paper_scale_is_that_of_the_paper():
     for experiment in (LINEAR, NYSTROEM):
         scale = experiment.scale("paper")
-        sizes = {s.arguments["n_train"] for s in scale.settings if s.name != "pairs"}
+        sizes = {s.arguments["n_train"] for s in scale.settings if s.name.startswith("n-")}
         assert sizes == {5000, 10_000, 50_000, 100_000} and scale.repeats == 50
-        assert {s.arguments["n_test"] for s in scale.settings} == {25_000}
+        assert {s.arguments["n_test"] for s in scale.settings if s.name != "theorem"} == {25_000}
     assert REAL.scale("paper").repeats == 30
     assert {method.params.get("n_landmarks") for method in REAL.methods} == {None, 300}
     for method in (LINEAR.method("incomplete"), REAL.method("rbf-incomplete")):
@@ -135,7 +137,8 @@ def test_summary_of_drawn_pairs_on_known_values():
 RUNS = [
     (experiment, setting.name, method.name)
     for experiment in EXPERIMENTS
-    for setting in experiment.scale("quick").settings[-2:]
+    for setting in experiment.scale("quick").settings
+    if setting.name != "n-1000"
     for method in experiment.methods
     if setting.takes(method.name) and method.requires is None and method.measure is None
 ]
@@ -161,6 +164,43 @@ def test_more_pairs_come_nearer_to_all_pairs(outcome, experiment):
     assert metrics["excess"] > 0 and metrics["excess_slope"] < 0
     assert min(above for above in trace["excess"] if above is not None) > -1e-4
     assert set(trace["draws"]) == {drawn_pairs.AT_RANDOM, drawn_pairs.EVENLY, drawn_pairs.ALL}
+
+
+def test_the_whole_kernel_is_fitted_on_with_more_rows():
+    """With a step of one size for all n it ended at step 32 of 1,000, since a step moves all n coefficients."""
+    params = NYSTROEM.method("kernel-incomplete").params
+    for n in (200, 1600):
+        data = load("roc-radial", n, 100, seed=1)
+        own = params | {"alpha": 1e-3, "random_state": 0}
+        with pytest.warns(match="max_iter"):
+            early, late = (
+                build(ROC_SVC, own | {"max_iter": steps}, n).fit(data.X_train, data.y_train) for steps in (32, 200)
+            )
+        assert late.n_iter_[0] == 200 and late.objective_ < early.objective_
+
+
+@pytest.mark.parametrize("experiment", [LINEAR, NYSTROEM], ids=lambda experiment: experiment.name)
+def test_equal_objectives_take_longer_than_the_limit_that_they_are_above_at(outcome, experiment):
+    found = outcome(experiment, "equal", "equal", arguments=TINY, limit=50, most=4000)
+    metrics, trace = found["metrics"], found["trace"]
+    for kind in ("drawn", "all"):
+        assert metrics[f"{kind}_limit_excess"] > equal.WITHIN
+        assert metrics[f"{kind}_equal_steps"] is None or metrics[f"{kind}_equal_steps"] > 50
+        assert (metrics[f"{kind}_equal_steps"] is None) == (metrics[f"{kind}_equal_factor"] is None)
+    assert set(trace["line"]) == set(equal.LINES.values()) and min(trace["excess"]) > -1e-9
+
+
+def test_the_first_point_within_a_per_cent_counts():
+    assert equal._reached([(1.0, 10, 0.2), (2.0, 20, 0.01), (3.0, 30, 0.001)]) == (2.0, 20)
+    assert equal._reached([(1.0, 10, 0.2)]) == (None, None)
+
+
+def test_drawing_pairs_errs_less_with_more_rows(outcome):
+    found = outcome(NYSTROEM, "theorem", "theorem", sizes=[64, 192, 576], n_seeds=5)
+    metrics, trace = found["metrics"], found["trace"]
+    assert metrics["drawn"] < 0 and metrics["drawn_low"] < metrics["drawn"] < metrics["drawn_high"]
+    spectrum = [value for name, value in zip(trace["quantity"], trace["value"]) if name == theorem.SPECTRUM]
+    assert len(spectrum) == 15 and 0 <= min(spectrum) <= max(spectrum) < 1
 
 
 # --- claims -------------------------------------------------------------------------------------------------

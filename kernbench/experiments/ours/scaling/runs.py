@@ -6,15 +6,13 @@ from functools import partial
 from time import perf_counter, process_time
 
 import numpy as np
-from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.building import takes
+from kernbench.experiments.measure.rates import rate
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.ours.scaling.data import draw
-
-CONFIDENCE = 0.95
 
 
 def measure(cell):
@@ -74,11 +72,9 @@ def fitted_slope(seconds):
     -------
     slope, low, high : float
     """
-    x = np.log([size for size, times in seconds.items() for _ in times])
-    y = np.log([value for times in seconds.values() for value in times])
-    line = stats.linregress(x, y)
-    half = stats.t.ppf(0.5 + CONFIDENCE / 2, len(x) - 2) * line.stderr
-    return line.slope, line.slope - half, line.slope + half
+    points = [(size, value) for size, times in seconds.items() for value in times]
+    found = rate(*zip(*points))
+    return found.slope, found.low, found.high
 
 
 def _new_fit(cell, n, d, seed):

@@ -5,6 +5,7 @@ from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
 from kernbench.experiments.papers.rocsvm.parts import (
     ADAMAX,
     DRAWN_PAIRS,
+    EQUAL,
     EXACT,
     INCOMPLETE,
     PAPER,
@@ -27,6 +28,7 @@ METHODS = (
     Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     ZERO_CLASSIFIER,
     Method("pairs", "number of pairs", ROC_SVC, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),
+    Method("equal", "equal objectives", ROC_SVC, measure=EQUAL),
 )
 
 

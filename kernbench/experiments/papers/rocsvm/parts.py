@@ -3,7 +3,8 @@
 from kernbench.experiments.declare import PaperData, PaperNumber
 from kernbench.experiments.declare import metrics as m
 
-DRAWN_PAIRS = "kernbench.experiments.papers.rocsvm.drawn_pairs:measure"
+HERE = "kernbench.experiments.papers.rocsvm"
+DRAWN_PAIRS, EQUAL, THEOREM = f"{HERE}.drawn_pairs:measure", f"{HERE}.equal:measure", f"{HERE}.theorem:measure"
 ROC_SVC = "kernbench.estimators:ROCSVC"
 PAPER = "Bae, Shin: Scaling Up ROC-Optimizing Support Vector Machines"
 
@@ -19,6 +20,21 @@ METRICS = (
     m.percent("excess", "objective above the minimum, B = n", 0.1),
     m.number("excess_slope", "slope of that over B", 0.1),
     m.points("pairs_cost", "AUC lost by B = n", 0.1),
+    *(
+        metric
+        for kind, words in (("drawn", "B = n pairs"), ("all", "all pairs"))
+        for metric in (
+            m.percent(f"{kind}_limit_excess", f"{words}: Adamax above the optimum after 1,000 steps", 0.1),
+            m.ratio(f"{kind}_limit_factor", f"{words}: its time by then over the bundle method's", 0.2),
+            m.ratio(f"{kind}_equal_factor", f"{words}: its time to equal objectives over the bundle method's", 0.2),
+            m.number(f"{kind}_equal_steps", f"{words}: its steps to equal objectives", 0.2),
+        )
+    ),
+    *(
+        m.number(f"{name}{end}", f"power of n: {words}{of_end}", 0.1)
+        for name, words in (("left", "left side of Theorem 4"), ("drawn", "drawing alone"))
+        for end, of_end in (("", ""), ("_low", ", from"), ("_high", ", to"))
+    ),
 )
 
 
