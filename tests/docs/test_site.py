@@ -201,7 +201,7 @@ def test_writing_pages_again_leaves_equal_files_and_removes_old_ones(tmp_path):
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning(tmp_path):
     pytest.importorskip("sphinx_gallery", reason='needs pip install ".[docs]"')
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", tmp_path / "trees", DOCS]
+    command = [sys.executable, "-P", "-m", "sphinx", "-q", "-W", "--keep-going", "-d", tmp_path / "trees", DOCS]
     result = subprocess.run([*command, tmp_path / "site"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     for page in (tmp_path / "site").rglob("*.html"):
