@@ -56,7 +56,7 @@ MAY_IMPORT = {
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.measure.rates"}
-    | {"experiments.run.storing.store", "experiments.run.storing.packing"},
+    | {"experiments.run.storing.store", "experiments.run.storing.manifest", "experiments.run.storing.packing"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},

@@ -11,6 +11,16 @@ INTERRUPTED = 130
 SCALES = ("quick", "paper")
 
 
+class Repeats(click.ParamType):
+    """A number of repeats, or the word that leaves it to the time of a fit."""
+
+    name = "repeats"
+
+    def convert(self, value, param, ctx):
+        """Return the number, or ``"auto"``."""
+        return value if value == "auto" else click.IntRange(min=1).convert(value, param, ctx)
+
+
 @click.command("run")
 @click.argument("experiments", nargs=-1, metavar="[EXPERIMENT]...")
 @click.option(
@@ -22,7 +32,13 @@ SCALES = ("quick", "paper")
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits at a time.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads per fit. [default: what the experiment declares]")
-@click.option("--repeats", type=click.IntRange(min=1), help="Repeats with different seeds. [default: the scale's]")
+@click.option(
+    "--repeats",
+    type=Repeats(),
+    metavar="INTEGER|auto",
+    help="Repeats with different seeds; auto: 5 of fits below a minute, 3 below ten minutes, else 1. "
+    "[default: the scale's]",
+)
 @click.option(
     "--dataset",
     "datasets",
@@ -66,6 +82,7 @@ SCALES = ("quick", "paper")
     help="This machine, or the workers of a Dask cluster. [default: dask with --scheduler, else local]",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Of the Dask scheduler: tcp://host:8786.")
+@click.option("--when-idle", is_flag=True, help="Start no fit while other programs use the processor.")
 @click.option("--force", is_flag=True, help="Run with more threads than cores; every record says so.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
@@ -87,6 +104,7 @@ def command(
     max_hours,
     backend,
     scheduler,
+    when_idle,
     force,
     dry_run,
 ):
@@ -116,43 +134,70 @@ def command(
         raise ValueError(unknown_name("scale", scale, SCALES))
     if (backend == "dask" and scheduler is None) or (backend == "local" and scheduler is not None):
         raise ValueError("--backend dask and --scheduler ADDRESS go together")
-    if data is not None:
-        if scheduler is not None:
-            raise ValueError("--data is a folder of this machine: set KERNBENCH_DATA where the workers are started")
-        if not data.is_dir():
-            raise ValueError(f"--data {data}: there is no such folder")
-        os.environ["KERNBENCH_DATA"] = str(data.resolve())  # the fits, in their own processes, look there too
+    if data is not None and scheduler is not None:
+        raise ValueError("--data is a folder of this machine: set KERNBENCH_DATA where the workers are started")
+    use_data(data)
     if not dry_run:
         from kernbench.experiments.run.processes import launching
 
         launching.prepare()  # first, since the first fit waits for it: it runs during the imports below
-    from kernbench.cli.progress import ProgressDisplay
     from kernbench.experiments import registry
     from kernbench.experiments.run import runner
 
+    def start(on_event):
+        return runner.run(
+            registry.names() if experiments in ((), ("all",)) else list(experiments),
+            scale=scale,
+            results=results,
+            repeats=repeats,
+            jobs=jobs,
+            threads=threads,
+            datasets=list(datasets) or None,
+            methods=list(methods) or None,
+            only=only,
+            skip=skip,
+            time_limit=time_limit,
+            memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
+            max_hours=max_hours,
+            scheduler=scheduler,
+            when_idle=when_idle,
+            force=force,
+            dry_run=dry_run,
+            on_event=on_event,
+        )
+
+    show(ctx, start, results, dry_run)
+
+
+def use_data(folder):
+    """Set the folder of real data sets for this process and those of the fits."""
+    if folder is not None:
+        if not folder.is_dir():
+            raise ValueError(f"--data {folder}: there is no such folder")
+        os.environ["KERNBENCH_DATA"] = str(folder.resolve())
+
+
+def show(ctx, start, results, dry_run, command="kernbench report"):
+    """Run under a progress bar, print what came of it and what is next; exit with its code.
+
+    Parameters
+    ----------
+    ctx : click.Context
+    start : callable
+        ``start(on_event) -> RunSummary``.
+    results : Path
+    dry_run : bool
+    command : str
+        To be called next; the folder of the records is added.
+    """
+    from kernbench.cli.progress import ProgressDisplay
+    from kernbench.experiments import registry
+
+    summary = None
     with ProgressDisplay(registry) as display:
         try:
-            summary = runner.run(
-                registry.names() if experiments in ((), ("all",)) else list(experiments),
-                scale=scale,
-                results=results,
-                repeats=repeats,
-                jobs=jobs,
-                threads=threads,
-                datasets=list(datasets) or None,
-                methods=list(methods) or None,
-                only=only,
-                skip=skip,
-                time_limit=time_limit,
-                memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
-                max_hours=max_hours,
-                scheduler=scheduler,
-                force=force,
-                dry_run=dry_run,
-                on_event=display,
-            )
+            summary = start(display)
         except KeyboardInterrupt as interrupt:
-            summary = None
             message = str(interrupt) or f"interrupted; finished fits are in {results}, the same command runs the rest"
     if summary is None:
         click.echo(f"kernbench: {message}", err=True)
@@ -160,7 +205,7 @@ def command(
     if dry_run:
         _print_plan(summary, results)
         return
-    _print_summary(summary, results)
+    _print_summary(summary, results, command)
     if any(record["status"] == "error" for record in summary.failed):
         ctx.exit(1)
 
@@ -191,7 +236,7 @@ def _print_plan(summary, results):
         click.echo(f"{text.plural(n_to_do, 'fit')} to run, about {text.duration(expected)} one after the other.")
 
 
-def _print_summary(summary, results):
+def _print_summary(summary, results, command):
     from kernbench.report import text
 
     done = f"{text.plural(len(summary.records), 'fit')} run in {text.duration(summary.seconds)}"
@@ -207,4 +252,4 @@ def _print_summary(summary, results):
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
         click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
     elsewhere = "" if str(results) == "results" else f" --results {results}"
-    click.echo(f"Next: kernbench report{elsewhere}")
+    click.echo(f"Next: {command}{elsewhere}")

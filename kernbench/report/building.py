@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernbench._version import __version__
+from kernbench.experiments.run.storing.manifest import MANIFEST
 from kernbench.report.page.folder import output_folder, write_files
 
 RECORDS = "records.jsonl.xz"  # beside the page, in a compact report
@@ -90,10 +91,12 @@ def build(
         on_step("writing")
         history = _history(history, out, compact)
         page.has_history, page.is_compact = bool(history), compact
+        manifest = _manifest(results)
+        page.has_manifest = bool(manifest)
         if compact:
-            files = history | _first_figure(page) | {RECORDS: _packed(found)} | _texts(page)
+            files = history | manifest | _first_figure(page) | {RECORDS: _packed(found)} | _texts(page)
         else:
-            files = history | _figures_and_tables(page) | _texts(page)
+            files = history | manifest | _figures_and_tables(page) | _texts(page)
         write_files(out, scratch, files)
     headline = "\n".join(verdict.headline for verdict in page.verdicts)
     return Built(out / "index.html", headline, page.notes, page.n_records, len(files))
@@ -107,6 +110,12 @@ def _history(folder, out, compact):
     from kernbench.report.history import history_files
 
     return history_files(folder, compact=compact)
+
+
+def _manifest(results):
+    """What `kernbench snapshot` says of its records, to stand beside the page."""
+    path = Path(results) / MANIFEST
+    return {MANIFEST: path.read_text(encoding="utf-8")} if path.is_file() else {}
 
 
 def _page(found, notes, on_step):

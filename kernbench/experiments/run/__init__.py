@@ -3,15 +3,18 @@
 ::
 
     runner.py        names → records: run()
+    one_run.py       … its state: what is stored, what is measured, what is told
+    snapshot.py      everything at paper scale on an idle machine, with a manifest: snapshot()
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
     patterns.py      … those that --only and --skip choose
     own_files.py     data files of the user's own as data sets
     schedule.py      order, budgets, number of cells at a time
+    repeats.py       how often, where the time of a cell decides;  idle.py  wait for other programs
     processes/       the process of a cell: its limits and its end (process), how it is started, from a fork server
                      (launching, preload), what it does (worker);  wording.py  an exception in one line
     progress.py      events, summary, expected time
     environment.py   where a record was measured
-    storing/         records on the disk: the store, their form, who measures what, a packed file
+    storing/         records on the disk: the store, their form, who measures what, a packed file, a snapshot's manifest
 """
 
 from kernbench._lazy import lazy_names

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 from kernbench._names import unknown_name
 from kernbench.experiments.run.patterns import Patterns
+from kernbench.experiments.run.repeats import most_repeats
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
     ----------
     experiments : list of Experiment
     scale : str
-    repeats : int, optional
-        Overrides the scale's number.
+    repeats : int or "auto", optional
+        Overrides the scale's number; "auto" plans for as many as any cell may have.
     datasets, methods : collection of str, optional
         Only these; dependencies of a chosen method are added. Optional settings run only when named here. A method is
         left out if its setting excludes it.
@@ -207,7 +208,7 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
             [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings] for gap in missing
         ]
         gaps += [gap for gap, chosen in zip(missing, open_gaps) if any(chosen)]
-        for repeat in range(chosen_scale.repeats if repeats is None else repeats):
+        for repeat in range(most_repeats(chosen_scale.repeats, repeats)):
             for setting in settings:
                 cells += [
                     _cell(experiment, scale, setting, method, repeat)

@@ -16,8 +16,9 @@ class Event:
         In this order: ``"note"`` (`message` describes a fault of the stored records), ``"gap"`` (a method
         that cannot run here; `message` says why), ``"planned"`` (once), then for each cell ``"skipped"``
         (stored already, or measured by another run meanwhile) or ``"started"`` and ``"finished"`` (with its
-        record, whatever its status); last, perhaps, ``"interrupted"``. ``"loading"`` (a data set is read for its
-        checksum; `message` names it) comes before a cell that needs it is skipped or started.
+        record, whatever its status) or ``"dropped"`` (a repeat too many for what the cell takes); last, perhaps,
+        ``"interrupted"``. ``"loading"`` (a data set is read for its checksum; `message` names it) comes before a cell
+        that needs it is skipped or started. With ``when_idle`` a ``"note"`` also says when a pause begins and ends.
     done, total : int
         Cells skipped or finished so far, and cells in all.
     cell : Cell or None
@@ -73,6 +74,8 @@ class RunSummary:
         Cells that were not started, since the time was up.
     n_shared : int
         Cells that another run on the same results folder has measured meanwhile.
+    paused_seconds : float
+        Spent in waiting for other programs, with ``when_idle``.
     dry_run : bool
     """
 
@@ -82,6 +85,7 @@ class RunSummary:
     seconds: float = 0.0
     n_left: int = 0
     n_shared: int = 0
+    paused_seconds: float = 0.0
     dry_run: bool = False
 
     @property

@@ -3,17 +3,16 @@
 import warnings
 from contextlib import contextmanager
 from numbers import Integral
-from time import monotonic
 
-from kernbench.experiments import plugins, registry
+from kernbench.experiments import registry
 from kernbench.experiments.declare import Experiment
 from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.machine import ThisMachine
+from kernbench.experiments.run.one_run import Run, place_of
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.processes import launching
-from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary, total_expected
-from kernbench.experiments.run.schedule import Task
-from kernbench.experiments.run.storing.claims import Claims, Others
+from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary
+from kernbench.experiments.run.repeats import AUTO, AutoRepeats
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
@@ -34,6 +33,8 @@ def run(
     force=False,
     max_hours=None,
     scheduler=None,
+    when_idle=False,
+    retry=True,
     dry_run=False,
     on_event=None,
 ):
@@ -50,8 +51,9 @@ def run(
     scale : {"quick", "paper"}, default="quick"
     results : str or Path, default="results"
         Folder of the records.
-    repeats : int, optional
-        Overrides the scale's number.
+    repeats : int or "auto", optional
+        Overrides the scale's number. "auto": five repeats, or as many as declared, of cells whose first one took less
+        than a minute; three of those below ten minutes; one of longer ones and of those that fail.
     jobs : int, default=1
         Cells at a time.
     threads : int, optional
@@ -73,6 +75,10 @@ def run(
     scheduler : str, optional
         Address of a Dask scheduler: its workers run the cells, one at a time each, all methods of a repeat on a data
         set on one worker. A cell is stored if any of them has measured it with this code and data.
+    when_idle : bool, default=False
+        Start no cell while other programs use the processor.
+    retry : bool, default=True
+        Run cells again that ran out of time or memory before, within the same limits.
     dry_run : bool, default=False
         List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
     on_event : callable, optional
@@ -91,8 +97,10 @@ def run(
         After Ctrl-C: running cells are ended, finished records are kept, and the message says how to continue.
     """
     experiments, datasets = with_own_files(_experiments(names), datasets)
+    if scheduler is not None and (repeats == AUTO or when_idle):
+        raise ValueError('repeats="auto" and when_idle are for this machine, not for a cluster')
     _refuse_nonsense(
-        repeats=repeats,
+        repeats=None if repeats == AUTO else repeats,
         jobs=jobs,
         threads=threads,
         time_limit=time_limit,
@@ -109,8 +117,16 @@ def run(
     with _where(scheduler, declared, jobs, force) as place:
         positions = {experiment.name: store.since(experiment.name, None)[1] for experiment in experiments}
         records, notes = _read(store, experiments)
-        good = [record for record in records if record["status"] == "ok"]
-        expectations = Expectations(records)
+        limits = {}
+        for experiment in experiments:
+            of_scale = experiment.scale(scale)
+            limits[experiment.name] = (time_limit or of_scale.time_limit, memory_limit or of_scale.memory_limit)
+        good = [record for record in records if record["status"] == "ok" or not (retry or _may_succeed(record, limits))]
+        expectations, choice = Expectations(records), None
+        if repeats == AUTO:
+            choice = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments}, expectations).wants
+            known = {place_of(record): record for record in good}
+            cells = [cell for cell in cells if choice(cell, known) is not False]
         if dry_run:
             _warn(notes, on_event)
             planned = [
@@ -119,14 +135,11 @@ def run(
             return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
             store.check_writable(experiment.name)
-        if scheduler is None and not {cell.place for cell in cells} <= {_place(record) for record in good}:
+        if scheduler is None and not {cell.place for cell in cells} <= {place_of(record) for record in good}:
             launching.prepare()  # early, since it takes as long as the rest of the preparation
-        limits = {}
-        for experiment in experiments:
-            of_scale = experiment.scale(scale)
-            limits[experiment.name] = (time_limit or of_scale.time_limit, memory_limit or of_scale.memory_limit)
         _warn(notes, on_event)
-        current = _Run(store, positions, expectations, place, limits, max_hours, on_event)
+        pace = {"choice": choice, "when_idle": when_idle}
+        current = Run(store, positions, expectations, place, limits, max_hours, on_event, **pace)
         try:
             return current.run(cells, gaps, good)
         except KeyboardInterrupt:
@@ -188,9 +201,15 @@ def _warn(notes, on_event):
             on_event(Event("note", message=note))
 
 
-def _place(record):
-    """The `place` of the cell that a record is of."""
-    return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
+def _may_succeed(record, limits):
+    """Whether a failed cell may succeed within its present limits: those of the record do not say that it will not."""
+    seconds, memory = limits[record["experiment"]]
+    found = record["limits"]
+    if record["status"] == "timeout":
+        return found["seconds"] is None or seconds is None or found["seconds"] < seconds
+    if record["status"] == "memory":
+        return found["bytes"] is None or memory is None or found["bytes"] < memory
+    return True
 
 
 def _is_stored(cell, records, machines):
@@ -198,133 +217,6 @@ def _is_stored(cell, records, machines):
     return any(
         record["key"] == machine.key(cell, record["data"].get("checksum"))
         for record in records
-        if _place(record) == cell.place
+        if place_of(record) == cell.place
         for machine in machines
     )
-
-
-class _Run:
-    """One run: its state, its events, its records."""
-
-    def __init__(self, store, positions, expectations, where, limits, max_hours, on_event):
-        self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
-        self._claims, self._others = Claims(store.folder), Others(store, positions)
-        self.on_event = on_event or (lambda event: None)
-        self.n_done = self.n_cells = 0
-        self.unfinished = {}  # place -> cell
-        self._has_company = False
-        self._start = monotonic()
-        self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
-
-    def tell(self, kind, **details):
-        expected = [self.expectations.of(cell) for cell in self.unfinished.values()]
-        remaining = total_expected(expected)
-        if remaining is not None:
-            remaining /= self.where.jobs
-        self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
-
-    def run(self, cells, gaps, good):
-        """Run the cells that are not stored; `good` holds the successful records."""
-        self.n_cells = len(cells)
-        self.unfinished = {cell.place: cell for cell in cells}
-        for gap in gaps:
-            self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
-        done = self._stored(cells, good)
-        summary = RunSummary(
-            [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
-        )
-        to_do = [cell for cell in cells if cell.place not in done]
-        self.unfinished = {cell.place: cell for cell in to_do}
-        self.where.prepare(to_do, self.task)
-        self.tell("planned")
-        for cell in cells:
-            if cell.place in done:
-                self.n_done += 1
-                self.tell("skipped", cell=cell, record=done[cell.place])
-
-        def take(task):
-            is_mine, record = self._take(task)
-            if record is not None:
-                summary.n_shared += 1
-                self.n_done += self.unfinished.pop(task.cell.place, None) is not None
-                self.tell("skipped", cell=task.cell, record=record)
-            return is_mine, record
-
-        def on_finish(task, record):
-            self._others.ignore(record)
-            self.store.append(record)
-            self._claims.release(task.key)
-            self.expectations.learn(record)
-            summary.records.append(record)
-            self.n_done += self.unfinished.pop(task.cell.place, None) is not None
-            self.tell("finished", cell=task.cell, record=record)
-
-        try:
-            self.where.run(
-                to_do,
-                done,
-                make_task=self.task,
-                take=take,
-                on_start=lambda task: self.tell("started", cell=task.cell),
-                on_finish=on_finish,
-                tell=lambda message: self.tell("note", message=message),
-                may_start=lambda: self._last_start is None or monotonic() < self._last_start,
-            )
-        finally:
-            self._claims.release_all()
-        summary.n_left = len(self.unfinished)
-        summary.seconds = monotonic() - self._start
-        return summary
-
-    def _take(self, task):
-        """Whether this run is to measure a cell, and its record if another run has made one meanwhile."""
-        is_mine = self._claims.take(task.key)
-        record = self._others.record(task) if is_mine else None
-        if record is not None:
-            self._claims.release(task.key)
-        if (record is not None or not is_mine) and not self._has_company:
-            self._has_company = True
-            self.tell("note", message=f"another run measures in {self.store.folder} too: the cells are shared")
-        return is_mine and record is None, record
-
-    def _stored(self, cells, good):
-        """The records of the cells that need no run, by `place`."""
-        by_key = {record["key"]: record for record in good}
-        places = {_place(record) for record in good}
-        found = {}
-        for cell in cells:
-            if cell.place in places:
-                checksum = self._checksum(cell)
-                keys = (machine.key(cell, checksum) for machine in self.where.machines)
-                record = next((by_key[key] for key in keys if key in by_key), None)
-                if record is not None:
-                    found[cell.place] = record
-        return found
-
-    def _checksum(self, cell):
-        """Of the cell's data, on the first machine that has them."""
-        for machine in self.where.machines:
-            data, problem = self._data(cell, machine)
-            if problem is None:
-                return data["checksum"]
-        return None
-
-    def _data(self, cell, machine, problem=None):
-        if problem is None and not machine.is_described(cell):
-            self.tell("loading", message=cell.dataset)
-        return machine.data(cell, problem)
-
-    def task(self, cell, machine, problem=None):
-        """Make a cell's task on a machine; reads each data set once, for the checksum that is part of the key.
-
-        Parameters
-        ----------
-        cell : Cell
-        machine : Machine
-        problem : str, optional
-            Why the cell cannot be run.
-        """
-        data, problem = self._data(cell, machine, problem)
-        key = machine.key(cell, data["checksum"])
-        environment = machine.environment(cell)
-        return Task(cell, key, data, environment, *self.limits[cell.experiment], problem, plugins.of(cell))

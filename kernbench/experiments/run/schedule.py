@@ -96,7 +96,7 @@ class Scheduler:
     cells : list of Cell
         Each after the one it depends on.
     outcomes : dict of tuple to dict
-        Records of stored cells by `place`; those of the cells that are run are added.
+        Records of stored cells by `place`; those of the cells that are run are added, None for those not wanted.
     jobs : int
         Processes at a time.
     make_task : callable
@@ -110,13 +110,21 @@ class Scheduler:
         ``on_finish(task, record)``, in the order in which they end.
     may_start : callable
         ``may_start() -> bool``: once False, the cells that run are the last.
+    choice : callable, optional
+        ``choice(cell, outcomes) -> bool or None``: whether to measure a cell; None while that is not known.
+    is_busy : callable, optional
+        ``is_busy() -> bool``: whether others use the machine, so that the next cell has to wait. Asked only while no
+        cell runs.
     """
 
-    def __init__(self, cells, outcomes, *, jobs, make_task, take, on_start, on_finish, may_start):
+    def __init__(
+        self, cells, outcomes, *, jobs, make_task, take, on_start, on_finish, may_start, choice=None, is_busy=None
+    ):
         self._waiting = list(cells)
         self._outcomes = outcomes
         self._jobs, self._make_task, self._take = jobs, make_task, take
         self._on_start, self._on_finish, self._may_start = on_start, on_finish, may_start
+        self._choice, self._is_busy = choice, is_busy
         self._running = []  # (task, process, started)
 
     def run(self):
@@ -124,7 +132,8 @@ class Scheduler:
         try:
             while self._waiting or self._running:
                 if self._may_start():
-                    self._start_what_can_start()
+                    if self._running or self._is_busy is None or not self._is_busy():
+                        self._start_what_can_start()
                 elif not self._running:
                     return
                 if not self._collect_what_ended():
@@ -137,7 +146,11 @@ class Scheduler:
         for cell in list(self._waiting):
             if len(self._running) >= self._jobs:
                 return
-            if cell.needs is None or cell.needs in self._outcomes:
+            wanted = self._choice is None or self._choice(cell, self._outcomes)
+            if wanted is False:
+                self._waiting.remove(cell)
+                self._outcomes[cell.place] = None
+            elif wanted and (cell.needs is None or cell.needs in self._outcomes):
                 task = self._make_task(cell)
                 is_mine, record = self._take(task)
                 if is_mine or record is not None:

@@ -37,6 +37,8 @@ class Page:
     n_records : int
     has_history : bool
         Whether there is a page ``history.html`` beside.
+    has_manifest : bool
+        Whether the records are a snapshot, described by ``manifest.json`` beside the page.
     is_compact : bool
         Whether all records are beside the page, and not its figures and tables.
     """
@@ -52,6 +54,7 @@ class Page:
     date: str
     n_records: int
     has_history: bool = False
+    has_manifest: bool = False
     is_compact: bool = False
 
     @property

@@ -229,3 +229,11 @@ def test_json_of_older_records_without_optional_parts_is_enough(write, records, 
         del record[name]
     assert json.loads(json.dumps(record)) == record
     assert build(write([record]), tmp_path / "out").n_records == 1
+
+
+def test_a_snapshot_keeps_its_manifest(race_records, tmp_path):
+    (tmp_path / "toy.jsonl").write_text("".join(json.dumps(record) + "\n" for record in race_records))
+    assert "manifest.json" not in page_of(build(tmp_path, tmp_path / "without"))
+    (tmp_path / "manifest.json").write_text("{}")
+    assert "manifest.json" in page_of(build(tmp_path, tmp_path / "with", compact=True))
+    assert (tmp_path / "with" / "manifest.json").read_text() == "{}"

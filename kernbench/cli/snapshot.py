@@ -1,0 +1,49 @@
+"""``kernbench snapshot``: every number of the report, from one commit."""
+
+from pathlib import Path
+
+import click
+
+from kernbench.cli.running import show, use_data
+
+
+@click.command("snapshot")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
+)
+@click.option(
+    "--results", type=click.Path(path_type=Path), default="snapshot", show_default=True, help="Folder of the records."
+)
+@click.option(
+    "--max-hours",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="HOURS",
+    help="Start no fit after this time; the same command continues.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
+@click.pass_context
+def command(ctx, data, results, max_hours, dry_run):
+    """Run all experiments at paper scale from one commit, one fit at a time, while nothing else uses the processor.
+
+    The first repeat of every fit comes before the second of any: a run that is cut short is useful, and the same
+    command continues, over days. A fit below a minute gets five repeats or more, below ten minutes three, a longer one
+    gets one; limits are those the experiments declare. While other programs compute, the run waits and says so.
+
+    manifest.json in the folder says from which commit, on which machine, in how many hours, and what is missing and
+    why. A checkout with changes, or a folder with records of other code, is refused.
+
+    \b
+    Examples:
+      kernbench snapshot --dry-run
+      kernbench snapshot --max-hours 8
+      kernbench report --results snapshot --compact
+
+    """
+    from kernbench.experiments.run.snapshot import snapshot
+
+    use_data(data)
+
+    def start(on_event):
+        return snapshot(results, max_hours=max_hours, dry_run=dry_run, on_event=on_event)
+
+    show(ctx, start, results, dry_run, "kernbench report --compact")

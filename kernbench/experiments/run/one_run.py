@@ -1,0 +1,174 @@
+"""One run: which cells have records, which are to be measured, and what is told meanwhile."""
+
+from time import monotonic
+
+from kernbench.experiments import plugins
+from kernbench.experiments.run.idle import IdleMachine
+from kernbench.experiments.run.progress import Event, PlannedCell, RunSummary, total_expected
+from kernbench.experiments.run.schedule import Task
+from kernbench.experiments.run.storing.claims import Claims, Others
+
+
+def place_of(record):
+    """The `place` of the cell that a record is of."""
+    return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
+
+
+class Run:
+    """One run: its state, its events, its records.
+
+    Parameters
+    ----------
+    store : Store
+    positions : dict of str to int
+        Where the file of each experiment ended when its records were read.
+    expectations : Expectations
+    where : ThisMachine or Cluster
+    limits : dict of str to tuple
+        Seconds and bytes of a cell, by experiment.
+    max_hours : float or None
+    on_event : callable or None
+    choice : callable, optional
+        ``choice(cell, outcomes)``, as of the Scheduler.
+    when_idle : bool, default=False
+        Start cells only while nothing else uses the machine.
+    """
+
+    def __init__(
+        self, store, positions, expectations, where, limits, max_hours, on_event, *, choice=None, when_idle=False
+    ):
+        self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
+        self._choice = choice
+        self._idle = IdleMachine(lambda message: self.tell("note", message=message)) if when_idle else None
+        self._claims, self._others = Claims(store.folder), Others(store, positions)
+        self.on_event = on_event or (lambda event: None)
+        self.n_done = self.n_cells = 0
+        self.unfinished = {}  # place -> cell
+        self._has_company = False
+        self._start = monotonic()
+        self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
+
+    def tell(self, kind, **details):
+        expected = [self.expectations.of(cell) for cell in self.unfinished.values()]
+        remaining = total_expected(expected)
+        if remaining is not None:
+            remaining /= self.where.jobs
+        self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
+
+    def run(self, cells, gaps, good):
+        """Run the cells that are not stored; `good` holds the successful records."""
+        self.n_cells = len(cells)
+        self.unfinished = {cell.place: cell for cell in cells}
+        for gap in gaps:
+            self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
+        done = self._stored(cells, good)
+        summary = RunSummary(
+            [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
+        )
+        to_do = [cell for cell in cells if cell.place not in done]
+        self.unfinished = {cell.place: cell for cell in to_do}
+        self.where.prepare(to_do, self.task)
+        self.tell("planned")
+        for cell in cells:
+            if cell.place in done:
+                self.n_done += 1
+                self.tell("skipped", cell=cell, record=done[cell.place])
+
+        def take(task):
+            is_mine, record = self._take(task)
+            if record is not None:
+                summary.n_shared += 1
+                self.n_done += self.unfinished.pop(task.cell.place, None) is not None
+                self.tell("skipped", cell=task.cell, record=record)
+            return is_mine, record
+
+        def on_finish(task, record):
+            self._others.ignore(record)
+            self.store.append(record)
+            self._claims.release(task.key)
+            self.expectations.learn(record)
+            summary.records.append(record)
+            self.n_done += self.unfinished.pop(task.cell.place, None) is not None
+            self.tell("finished", cell=task.cell, record=record)
+
+        def choice(cell, outcomes):
+            wanted = self._choice(cell, outcomes)
+            if wanted is False:
+                self.unfinished.pop(cell.place, None)
+                self.n_cells -= 1
+                self.tell("dropped", cell=cell)
+            return wanted
+
+        pace = {} if self._choice is None else {"choice": choice}
+        pace |= {} if self._idle is None else {"is_busy": self._idle.is_busy}
+        try:
+            self.where.run(
+                to_do,
+                done,
+                make_task=self.task,
+                take=take,
+                on_start=lambda task: self.tell("started", cell=task.cell),
+                on_finish=on_finish,
+                tell=lambda message: self.tell("note", message=message),
+                may_start=lambda: self._last_start is None or monotonic() < self._last_start,
+                **pace,
+            )
+        finally:
+            self._claims.release_all()
+        summary.n_left = len(self.unfinished)
+        summary.seconds = monotonic() - self._start
+        summary.paused_seconds = 0.0 if self._idle is None else self._idle.paused_seconds
+        return summary
+
+    def _take(self, task):
+        """Whether this run is to measure a cell, and its record if another run has made one meanwhile."""
+        is_mine = self._claims.take(task.key)
+        record = self._others.record(task) if is_mine else None
+        if record is not None:
+            self._claims.release(task.key)
+        if (record is not None or not is_mine) and not self._has_company:
+            self._has_company = True
+            self.tell("note", message=f"another run measures in {self.store.folder} too: the cells are shared")
+        return is_mine and record is None, record
+
+    def _stored(self, cells, good):
+        """The records of the cells that need no run, by `place`."""
+        by_key = {record["key"]: record for record in good}
+        places = {place_of(record) for record in good}
+        found = {}
+        for cell in cells:
+            if cell.place in places:
+                checksum = self._checksum(cell)
+                keys = (machine.key(cell, checksum) for machine in self.where.machines)
+                record = next((by_key[key] for key in keys if key in by_key), None)
+                if record is not None:
+                    found[cell.place] = record
+        return found
+
+    def _checksum(self, cell):
+        """Of the cell's data, on the first machine that has them."""
+        for machine in self.where.machines:
+            data, problem = self._data(cell, machine)
+            if problem is None:
+                return data["checksum"]
+        return None
+
+    def _data(self, cell, machine, problem=None):
+        if problem is None and not machine.is_described(cell):
+            self.tell("loading", message=cell.dataset)
+        return machine.data(cell, problem)
+
+    def task(self, cell, machine, problem=None):
+        """Make a cell's task on a machine; reads each data set once, for the checksum that is part of the key.
+
+        Parameters
+        ----------
+        cell : Cell
+        machine : Machine
+        problem : str, optional
+            Why the cell cannot be run.
+        """
+        data, problem = self._data(cell, machine, problem)
+        key = machine.key(cell, data["checksum"])
+        environment = machine.environment(cell)
+        return Task(cell, key, data, environment, *self.limits[cell.experiment], problem, plugins.of(cell))

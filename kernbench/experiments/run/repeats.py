@@ -1,0 +1,53 @@
+"""How often a cell is repeated when its own time decides: ``repeats="auto"``."""
+
+AUTO = "auto"
+MINUTE = 60.0
+SHORT, LONG = MINUTE, 10 * MINUTE  # of a cell, loading and evaluation included
+OF_SHORT, OF_MEDIUM, OF_LONG = 5, 3, 1
+RULE = "5 repeats (or as many as declared) of cells below a minute, 3 below ten minutes, 1 of longer and of failed ones"
+
+
+def most_repeats(declared, repeats=None):
+    """Repeats to plan for: `repeats` where it is a number, else as many as any cell may have."""
+    if repeats == AUTO:
+        return max(declared, OF_SHORT)
+    return declared if repeats is None else repeats
+
+
+def repeats_for(seconds, declared):
+    """How many repeats a cell gets that takes so long; None, a cell without a success, gets one."""
+    if seconds is None or seconds >= LONG:
+        return OF_LONG
+    return OF_MEDIUM if seconds >= SHORT else max(declared, OF_SHORT)
+
+
+class AutoRepeats:
+    """Which cells are wanted, once the first repeat of each has shown its time.
+
+    Parameters
+    ----------
+    declared : dict of str to int
+        Repeats that each experiment declares.
+    expectations : Expectations
+        What cells of each kind take.
+    """
+
+    def __init__(self, declared, expectations):
+        self._declared, self._expectations = declared, expectations
+
+    def wants(self, cell, outcomes):
+        """Whether a cell is to be measured; None while its first repeat, or what it depends on, is not known.
+
+        Parameters
+        ----------
+        cell : Cell
+        outcomes : dict of tuple to dict
+            Records by `place`; None for a cell that is not wanted.
+        """
+        if cell.needs is not None and outcomes.get(cell.needs, {}) is None:
+            return False
+        if cell.repeat == 0:
+            return True
+        if (*cell.place[:-1], 0) not in outcomes:
+            return None
+        return cell.repeat < repeats_for(self._expectations.of(cell), self._declared[cell.experiment])

@@ -1,0 +1,173 @@
+"""A snapshot: one commit, one cell at a time on an idle machine, as many repeats as the time of a cell allows."""
+
+import json
+
+import pytest
+
+from kernbench.experiments import Setting
+from kernbench.experiments.run import Store, environment, run
+from kernbench.experiments.run import idle as idle_module
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.idle import IdleMachine
+from kernbench.experiments.run.progress import Expectations
+from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
+from kernbench.experiments.run.snapshot import snapshot
+from kernbench.experiments.run.storing.manifest import MANIFEST
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    """A checkout without changes, on an idle machine."""
+    found = environment.collect() | {"git_commit": "c" * 40, "git_dirty": False}
+    monkeypatch.setattr(environment, "collect", lambda: dict(found))
+    monkeypatch.setattr(idle_module, "_cores_in_use", lambda seconds: 0.0)
+    return found
+
+
+@pytest.fixture
+def minutes(monkeypatch):
+    """Cells of methods that tell, in "minutes" of their parameters, how long they are to count."""
+    learn = Expectations.learn
+
+    def pretend(self, record):
+        minutes = record["params"].get("minutes")
+        seconds = record["seconds"] | ({} if minutes is None else {"total": 60.0 * minutes})
+        learn(self, record | {"seconds": seconds})
+
+    monkeypatch.setattr(Expectations, "learn", pretend)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "declared", "repeats"),
+    [(1, 1, 5), (59, 3, 5), (59, 20, 20), (60, 20, 3), (599, 1, 3), (600, 50, 1), (None, 10, 1)],
+)
+def test_repeats_by_the_time_of_a_cell(seconds, declared, repeats):
+    assert repeats_for(seconds, declared) == repeats
+
+
+def test_a_run_repeats_short_cells_five_times_long_ones_and_failures_once(tmp_path, make_experiment, fake, minutes):
+    methods = [fake(name, params={"minutes": m}) for name, m in (("short", 0.1), ("medium", 2.0), ("long", 11.0))]
+    experiment = make_experiment(*methods, fake("raises", "Raises"))
+    events = []
+    summary = run(experiment, results=tmp_path, repeats="auto", on_event=events.append)
+    made = [record["method"] for record in Store(tmp_path).records("fake")]
+    assert {name: made.count(name) for name in made} == {"short": 5, "medium": 3, "long": 1, "raises": 1}
+    assert made[:4] == ["short", "medium", "long", "raises"]  # one repeat of everything, then the second
+    assert summary.n_left == 0 and (events[-1].done, events[-1].total) == (10, 10)
+    again = run(experiment, results=tmp_path, repeats="auto", on_event=events.append)
+    assert [record["method"] for record in again.records] == ["raises"]
+
+
+def test_what_depends_on_a_cell_that_is_not_repeated_is_not_repeated_either(make_experiment, fake, minutes):
+    methods = [
+        fake("slow", params={"minutes": 20.0}),
+        fake("after", depends_on="slow", budget_fraction=0.5, budget_param="max_seconds"),
+    ]
+    cells, _ = plan([make_experiment(*methods)], "quick", repeats="auto")
+    record = {name: getattr(cells[0], name) for name in ("experiment", "scale", "dataset", "method")}
+    record |= {"status": "ok", "seconds": {"total": 1.0}, "params": cells[0].params}
+    choice = AutoRepeats({"fake": 1}, Expectations([record])).wants
+    outcomes = {cells[0].place: record, cells[1].place: {}}
+    slow, after = (cell for cell in cells if cell.repeat == 1)
+    assert choice(slow, {}) is None  # not known yet
+    assert choice(slow, outcomes) is False
+    assert choice(after, outcomes | {slow.place: None}) is False
+
+
+def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_experiment, fake, clean):
+    missing = fake("missing", requires="no_such_package_here")
+    settings = (Setting("step", {}, loader="experiment_fakes:load"),)
+    experiment = make_experiment(fake("good"), fake("hangs", "Hangs"), missing, settings=settings, time_limit=3)
+    snapshot(tmp_path, experiments=[experiment], scale="quick")
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["commit"] == "c" * 40 and manifest["code"] == clean["code"]
+    assert manifest["machine"]["processor"] == clean["processor"]
+    assert (manifest["records"], manifest["records_ok"]) == (6, 5)
+    (run_,) = manifest["runs"]
+    assert run_["fits"] == 6 and not run_["interrupted"] and manifest["hours"] == run_["hours"]
+    whys = {cut["method"]: cut["why"] for cut in manifest["cut"]}
+    assert whys["hangs"] == "timeout: took longer than its limit of 3 s"
+    assert whys["missing"] == "no_such_package_here is not installed" and len(manifest["cut"]) == 2
+
+    again = snapshot(tmp_path, experiments=[experiment], scale="quick")
+    assert again.records == []  # nor is the cell that ran out of time tried again
+    assert len(json.loads((tmp_path / MANIFEST).read_text())["runs"]) == 2
+
+
+def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_experiment, fake, clean):
+    experiment = make_experiment(fake("first"), fake("second"))
+    snapshot(tmp_path, experiments=[experiment], scale="quick", max_hours=1e-9)
+    cut = json.loads((tmp_path / MANIFEST).read_text())["cut"]
+    assert [(one["method"], one["why"]) for one in cut] == [
+        ("first", "not measured yet"),
+        ("second", "not measured yet"),
+    ]
+    snapshot(tmp_path, experiments=[experiment], scale="quick")
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["cut"] == [] and manifest["records_ok"] == 10
+
+
+def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, fake, clean):
+    def stop(event):
+        if event.kind == "finished":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        snapshot(tmp_path, experiments=[make_experiment(fake("good"))], scale="quick", on_event=stop)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["runs"][0]["interrupted"] and manifest["records_ok"] == 1
+    assert [cut["why"] for cut in manifest["cut"]] == ["not measured yet"]
+
+
+def test_changes_that_are_not_committed_are_refused(tmp_path, make_experiment, fake, clean, monkeypatch):
+    monkeypatch.setattr(environment, "collect", lambda: clean | {"git_dirty": True})
+    with pytest.raises(ValueError, match="changes that are not committed"):
+        snapshot(tmp_path, experiments=[make_experiment(fake("good"))], scale="quick")
+
+
+def test_records_of_other_code_are_refused(tmp_path, make_experiment, fake, clean, monkeypatch):
+    experiment = make_experiment(fake("good"))
+    snapshot(tmp_path, experiments=[experiment], scale="quick")
+    monkeypatch.setattr(environment, "collect", lambda: clean | {"code": "another"})
+    with pytest.raises(ValueError, match=f"records of other code .digest {clean['code']}"):
+        snapshot(tmp_path, experiments=[experiment], scale="quick")
+
+
+def test_cells_wait_while_other_programs_compute(tmp_path, make_experiment, fake, monkeypatch):
+    used, events = iter([1.4, 1.4, 0.0]), []
+    monkeypatch.setattr(idle_module, "_cores_in_use", lambda seconds: next(used, 0.0))
+    summary = run(make_experiment(fake("good")), results=tmp_path, when_idle=True, on_event=events.append)
+    notes = [(k, event.message) for k, event in enumerate(events) if event.kind == "note"]
+    started = next(k for k, event in enumerate(events) if event.kind == "started")
+    assert [message.partition(" of")[0].partition(":")[0] for _, message in notes] == [
+        "paused while other programs use 1.4 cores",
+        "continued after a pause",
+    ]
+    assert all(k < started for k, _ in notes) and len(summary.records) == 1
+
+
+def test_a_pause_is_measured():
+    machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: 0.1)
+    assert not machine.is_busy() and machine.paused_seconds == 0.0
+    used = iter([2.0, 0.0])
+    machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: next(used))
+    assert machine.is_busy() and not machine.is_busy() and machine.paused_seconds >= 0.0
+
+
+def test_a_program_beside_counts_and_this_one_does_not():
+    import subprocess
+    import sys
+
+    loop = "import time\nend = time.monotonic() + 30\nwhile time.monotonic() < end: pass"
+    with subprocess.Popen([sys.executable, "-c", loop]) as child:  # a child is this program's own
+        before = idle_module._own_seconds()
+        idle_module._cores_in_use(0.5)
+        assert idle_module._own_seconds() > before
+        child.kill()
+    assert idle_module._busy_seconds() > 0
+
+
+def test_only_this_machine_can_wait(make_experiment, fake, tmp_path):
+    for options in ({"repeats": "auto"}, {"when_idle": True}):
+        with pytest.raises(ValueError, match="for this machine, not for a cluster"):
+            run(make_experiment(fake("good")), results=tmp_path, scheduler="tcp://127.0.0.1:1", **options)
