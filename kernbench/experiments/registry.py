@@ -23,6 +23,7 @@ EXPERIMENTS = [
         "ours.distributed.declaration",
         "papers.scs.accuracy",
         "papers.scs.objective",
+        "papers.scs.widths",
         "papers.pauc.train",
         "papers.pauc.test",
         "papers.pauc.mu",

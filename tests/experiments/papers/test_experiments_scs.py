@@ -5,6 +5,7 @@ import pytest
 
 from kernbench.datasets import load
 from kernbench.experiments import get
+from kernbench.experiments.papers.scs import evaluation, width
 from kernbench.experiments.run.cells import plan
 
 ACCURACY, OBJECTIVE = EXPERIMENTS = [get(name) for name in ("scs-accuracy", "scs-objective")]
@@ -109,3 +110,25 @@ def test_first_and_last_iterations_are_followed(outcome, method):
     values = np.array(trace["objective"])
     assert np.all(values >= found["metrics"]["best"] - 1e-9) and values[-1] < values[0]
     assert found["metrics"]["excess"] == trace["excess"][-1]
+
+
+# --- the width of the kernel ----------------------------------------------------------------------------------------
+
+
+def test_a_width_is_validated_on_training_rows_and_the_best_one_bounds_it(outcome):
+    found = outcome(get("scs-width"), "magic-stand-in", "width", arguments={"n_train": 120}, factors=[0.25, 1.0, 4.0])
+    metrics, trace = found["metrics"], found["trace"]
+    assert max(metrics["accuracy_here"], metrics["accuracy_validated"]) <= metrics["best"]
+    assert metrics["best_factor"] in trace["factor"] and metrics["validated_factor"] in trace["factor"]
+    optimum = [a for line, a in zip(trace["line"], trace["accuracy"]) if line == width.OPTIMUM]
+    scs = [a for line, a in zip(trace["line"], trace["accuracy"]) if line == width.SCS]
+    assert len(optimum) == len(scs) == 3 and metrics["best"] == max(optimum)
+    assert metrics["scs_loses"] == pytest.approx(max(a - b for a, b in zip(optimum, scs)))
+
+
+def test_the_bound_of_many_columns_in_single_precision_is_that_in_double(monkeypatch):
+    data = load("clusters-large", n_train=400, n_test=50, n_features=60)
+    exact = evaluation.optimum(data, 1 / 60, 0.01)
+    monkeypatch.setattr(evaluation, "MOST_IN_DOUBLE", 0)
+    assert evaluation.optimum(data, 1 / 60, 0.01) == pytest.approx(exact, abs=1e-6)
+    assert evaluation.optimum(data, 1 / 60, 0.01) != exact
