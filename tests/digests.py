@@ -74,9 +74,9 @@ def solver_cases():
                 for variant, settings in variants(entry, weights).items():
                     settings = {"loss": loss, **settings}
                     yield f"{kind}/{form}/{variant}", partial(run, entry, in_form(X, form), y, settings)
-            if getattr(entry, "two_precisions", False) or getattr(entry, "refined", ""):
+            if entry.two_precisions:
                 settings = {"loss": loss, "classic_rows": 0}
-                yield f"{kind}/two precisions", partial(run, entry, X, y, settings, refined=True)
+                yield f"{kind}/two precisions", partial(run, entry, X, y, settings, two_precisions=True)
 
 
 def variants(entry, weights):
@@ -93,12 +93,12 @@ def variants(entry, weights):
     return {"plain": {}, "weights": {"weights": weights}}
 
 
-def run(entry, X, y, settings, *, refined=False):
+def run(entry, X, y, settings, *, two_precisions=False):
     """Do some iterations of one solver; return its result."""
     settings = dict(settings)
     as_kernel = settings.pop("as_kernel", False) or entry.kind.first == "rows"
     data, kernel = X, kernels.Gaussian(2.0)
-    if refined:
+    if two_precisions:
         data = TwoPrecisionRows(X, kernel, cache_bytes=10**7)
     elif as_kernel:
         data = KernelRows(X, kernel, dtype=X.dtype, cache_bytes=10**7)
@@ -108,8 +108,7 @@ def run(entry, X, y, settings, *, refined=False):
         settings |= {"n_outputs": 2, "block_size": 16} if settings["loss"] == "softmax" else {"block_size": 16}
     elif entry.kind.first == "design":
         data = as_design(data)
-    twin = "refined" if refined and hasattr(entry, "refined") else "compiled"
-    solver = entry.load(twin)(data, y, alpha=1 / (3 * N), random_state=0, **settings)
+    solver = entry.load()(data, y, alpha=1 / (3 * N), random_state=0, **settings)
     with single_threaded_blas():
         solver.advance(STEPS.get(entry.name, 10 * N))
         solution = solver.solution()

@@ -52,6 +52,9 @@ PACES = 5  # ... within which it has to reach `tol` at its present rate of decre
 REFITS = (0, 1, 4, 16, 64, 256)  # Newton steps before which the Hessian is computed
 
 
+# A base class, unlike the other parts of methods: a bundle solver is this method on a risk of its own, and adds nothing
+# but that risk. If it held one instead, it would forward all that `Method` promises. The steps that a variant replaces
+# are `_next_point`, `_evaluate` and `_is_within` (see `ranking.svmpauc_tight`).
 class CuttingPlanes(DesignMethod):
     """The bundle method for alpha/2 |f|^2 + a risk. Its solvers add a constructor that makes the risk.
 
