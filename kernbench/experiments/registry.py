@@ -21,6 +21,7 @@ EXPERIMENTS = [
         "papers.rocsvm.real",
         "ours.auc_peers.declaration",
         "ours.distributed.declaration",
+        "ours.cross_paper.declaration",
         "papers.scs.accuracy",
         "papers.scs.objective",
         "papers.scs.widths",

@@ -19,7 +19,7 @@ from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.scs.accuracy import SIZES, TABLE
 from kernbench.experiments.papers.scs.parts import HERE, KERNEL_SVC, PAPER, PROBLEM, RED_WINES, SMALL, stand_in
 
-FACTORS = [2.0**k for k in range(-4, 7)]  # of the width here: σ is multiplied by them
+FACTORS = [2.0**k for k in range(-5, 3)]  # by which σ is multiplied; with wider ones only the larger class is predicted
 SWEEP = {"factors": FACTORS, "max_iter": 300}
 SETS = (*(setting.name for setting in SMALL), RED_WINES.name)
 
@@ -113,7 +113,9 @@ EXPERIMENT = Experiment(
     ),
     threads=1,
     note="The paper gives no width; scs-accuracy takes exp(-‖x − z‖²/p) of p standardised columns. Here σ is "
-    "1/16 to 64 times as large, in powers of two, at the paper's λ = 1, where the optimum is the Parzen window "
-    "classifier at every width, without any algorithm, and SCS runs for at most 300 iterations. No intercept. "
-    "One thread.",
+    "1/32 to 4 times as large, in powers of two, over 20 repeats, at the paper's λ = 1, where the optimum is the "
+    "Parzen window classifier at every width, without any algorithm, and SCS runs for at most 300 iterations. The "
+    "verdict: the width is why the paper's numbers are missed at λ = 1. With a σ of 1/8 to 1/4, chosen on held-out "
+    "rows, the formula itself beats them on avila, magic, occupancy and the red wines and meets that of "
+    "breast-cancer; on all wines (86 %) and heart-failure (83.3 %) no width reaches them. No intercept. One thread.",
 )

@@ -1,0 +1,8 @@
+"""``cross-paper``: the ideas of all papers on one data set and one certified objective each.
+
+::
+
+    judge.py         the certified optimum, and what a model is worth beside it
+    runs.py          a cell: a method followed over its time and its kernel values
+    declaration.py   the experiment: methods, data sets, claims, tables and figures
+"""
