@@ -54,7 +54,6 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "backreferences_dir": "api/examples",
     "doc_module": ("kernbench",),
-    "reference_url": {"kernbench": None},
     "within_subsection_order": "FileNameSortKey",
     "subsection_order": ExplicitOrder(["*"]),
     "image_scrapers": ("matplotlib",),
