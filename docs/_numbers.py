@@ -1,9 +1,8 @@
-"""Texts in README.md and docs/ that are written from elsewhere: measured numbers, what was found, diagrams of packages.
+"""Texts in README.md and docs/ that are written from elsewhere: measured numbers, and what was found about the papers.
 
 A page marks the place of a text by ``<!-- numbers: NAME -->`` and ``<!-- /numbers -->``; between them stands what the
-function of that name in `TEXTS` returns: from the records of the checked-in report, from what the report says of a
-paper (`_papers`), or from the docstring of a package (`_design`). ``python docs/_numbers.py`` writes all; a test fails
-while one differs.
+function of that name in `TEXTS` returns: from the records of the checked-in report, or from what the report says of a
+paper (`_papers`). ``python docs/_numbers.py`` writes all; a test fails while one differs.
 """
 
 import json
@@ -16,7 +15,6 @@ from statistics import fmean, median, stdev
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from _design import DIAGRAMS, diagram, packages  # noqa: E402
 from _papers import PAPERS, findings, overview  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -255,9 +253,7 @@ TEXTS = {
     "one-pass": one_pass,
     "workers": workers,
     "papers": lambda records: overview(records.folder),
-    "packages": lambda records: packages(),
     **{f"paper-{paper.page}": lambda records, paper=paper: findings(records.folder, paper) for paper in PAPERS},
-    **{f"diagram-{name}": lambda records, name=name: diagram(name) for name in DIAGRAMS},
 }
 
 

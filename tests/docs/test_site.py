@@ -26,7 +26,7 @@ def load(name):
     return module
 
 
-pages = load("_pages")
+pages, design = load("_pages"), load("_design")
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +129,29 @@ def test_links_of_the_chart_are_pages_of_the_reference():
     for model in MODELS:
         module = "kernbench.features" if model.task == "transform" else "kernbench"
         assert f"[`{model.name}`](api/{module}.{model.name}.rst)" in on_site
+
+
+# --- the design -----------------------------------------------------------------------------------
+
+
+def test_every_package_is_in_the_table_of_the_design():
+    folders = {path.parent.name for path in Path(kernbench.__file__).parent.glob("*/__init__.py")}
+    assert set(design.ORDER) == folders
+    rows = re.findall(r"^\| `(\w+)` \| (.{20,}) \|$", design.packages(), re.MULTILINE)
+    assert [name for name, _ in rows] == list(design.ORDER)
+
+
+def test_diagrams_of_the_design_are_those_of_docstrings():
+    text = (DOCS / "design.md").read_text(encoding="utf-8")
+    places = [name for name in design.PLACE.findall(text) if name != "packages"]
+    filled = design.filled(text)
+    assert len(places) > 4 and not design.PLACE.search(filled)
+    for name in places:
+        docstring = importlib.import_module(f"kernbench.{name.replace('/', '.')}").__doc__
+        lines = design.diagram(name).split("\n")[1:-2]
+        assert len(lines) > 2 and all(line in docstring and line in filled for line in lines)
+    with pytest.raises(LookupError, match="validation has no diagram"):
+        design.diagram("validation")
 
 
 # --- pages and links ------------------------------------------------------------------------------
