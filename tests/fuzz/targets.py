@@ -202,7 +202,8 @@ def estimators(draw):
             estimator.fit(*{"novelty": (X,), "ratio": (X, X[::-1] + 1)}.get(model.task, (X, y)))
         except (ValueError, TypeError):
             return  # a sentence; TypeError as scikit-learn's for what is no number
-        scores = getattr(estimator, "decision_function", estimator.predict)(X)
+        method = next(name for name in ("decision_function", "predict", "log_ratio") if hasattr(estimator, name))
+        scores = getattr(estimator, method)(X)
         assert np.isfinite(np.asarray(scores, dtype=float)).all(), f"{estimator} scores its own rows as {scores}"
 
 
