@@ -121,10 +121,12 @@ def _manifest(results):
 def _page(found, notes, on_step):
     from kernbench.report.charts.choices import choice_picture
     from kernbench.report.charts.overall import overall_profiles
+    from kernbench.report.charts.speed import speed_picture
     from kernbench.report.claims.findings import findings
     from kernbench.report.page.page import Page, solver_table
     from kernbench.report.page.sections import make_section
     from kernbench.report.verdict.choices import choice_table, choices
+    from kernbench.report.verdict.headlines import headline_table
     from kernbench.report.verdict.verdict import verdicts, without_recommendation
 
     shown = {}
@@ -139,6 +141,8 @@ def _page(found, notes, on_step):
     chosen = choices(advised)
     return Page(
         verdicts=advised or [without_recommendation(sections)],
+        headlines=headline_table(advised, sections),
+        speed=speed_picture(advised),
         choices=choice_table(chosen),
         choice_picture=choice_picture(chosen),
         sections=sections,
@@ -168,7 +172,7 @@ def _figures_and_tables(page):
 
 
 def _first_figure(page):
-    picture = page.choice_picture
+    picture = page.speed
     return {} if picture is None else {f"figures/{picture.name}.svg": picture.svg_file}
 
 

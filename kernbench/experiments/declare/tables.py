@@ -117,6 +117,8 @@ class Recommendation(Selection):
     ----------
     task : str
         The purpose of the methods, to be read after "for": ``"a kernel SVM"``.
+    have : str
+        What a reader with this task has, to be read after "I have": ``"labelled rows, and want a kernel SVM"``.
     metric : str
     baseline : str
     margin : float
@@ -152,5 +154,6 @@ class Recommendation(Selection):
     left_out: dict[str, Any] = field(default_factory=dict)
     rough: float | None = None
     arguments: tuple[Any, ...] = ()
+    have: str = ""
     name: str = "recommended"
     caption: str = "Which method, by data set"

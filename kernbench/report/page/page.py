@@ -27,6 +27,8 @@ class Page:
         One for each task.
     choices, choice_picture : Table or None, Picture or None
         The recommended methods of all tasks.
+    headlines, speed : Table or None, Picture or None
+        The first screen: what to use for what, and how much faster it is.
     sections : list of Section
     solvers : Table
     overall : list of Picture
@@ -44,6 +46,8 @@ class Page:
     """
 
     verdicts: list[Verdict]
+    headlines: Table | None
+    speed: Picture | None
     choices: Table | None
     choice_picture: Picture | None
     sections: list[Section]
@@ -80,12 +84,12 @@ class Page:
     def every_table(self):
         tables = [table for section in self.sections for table in section.every_table]
         tables += [verdict.table for verdict in self.verdicts]
-        return [table for table in (self.choices, *tables, self.solvers) if table is not None]
+        return [table for table in (self.headlines, self.choices, *tables, self.solvers) if table is not None]
 
     @property
     def every_picture(self):
         pictures = [picture for section in self.sections for picture in section.every_picture]
-        pictures += [self.choice_picture, *self.overall]
+        pictures += [self.speed, self.choice_picture, *self.overall]
         return [picture for picture in pictures if picture is not None]
 
 

@@ -30,12 +30,15 @@ class Entry:
     mark : str
         ``"good"``, ``"bad"``, ``"code"`` or ``""``: how the page highlights it. The text must express it too, for
         readers who do not see colours.
+    link : str
+        Where the text leads on the page: ``"#anchor"``; empty for nowhere.
     """
 
     text: str
     value: object = None
     error: float | None = None
     mark: str = ""
+    link: str = ""
 
 
 NOTHING = Entry(DASH)

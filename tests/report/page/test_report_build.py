@@ -76,7 +76,7 @@ def compact(tmp_path_factory, race_records):
 
 def test_compact_report_has_no_files_of_figures_and_tables(compact):
     files = {str(path.relative_to(compact)) for path in compact.rglob("*") if path.is_file()}
-    assert files - {"figures/choices.svg"} == {"index.html", "summary.md", "details/toy-paper.md", "records.jsonl.xz"}
+    assert files - {"figures/speed.svg"} == {"index.html", "summary.md", "details/toy-paper.md", "records.jsonl.xz"}
 
 
 def test_every_link_of_a_compact_report_leads_to_a_file_that_is_there(compact):

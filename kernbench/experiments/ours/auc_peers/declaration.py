@@ -135,7 +135,14 @@ EXPERIMENT = Experiment(
         CrossTable("time-ratio", "Time of a fit over LinearSVC's", "fit_seconds", baseline="linear-svc"),
         MetricTable("runs", "What each took", ("alpha", "n_iter", "fit_seconds", "search_seconds", "peak_memory")),
         Recommendation(
-            "ranking by a linear score", "auc", "linear-svc", 0.005, models="rank", main="ROCSVC", left_out=SEARCHED
+            "ranking by a linear score",
+            "auc",
+            "linear-svc",
+            0.005,
+            models="rank",
+            main="ROCSVC",
+            left_out=SEARCHED,
+            have="a rare class, and want scores that rank (AUC)",
         ),
     ),
     figures=(

@@ -267,6 +267,7 @@ EXPERIMENT = Experiment(
             "libsvm",
             0.002,
             objective="objective",
+            have="labelled rows, and want a kernel SVM",
             main="KernelSVC",
             left_out=TRIMMED,
             arguments=("C=1.0", 'gamma="scale"'),

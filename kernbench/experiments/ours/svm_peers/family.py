@@ -182,6 +182,7 @@ TABLES = (
         "svr-libsvm",
         0.01,
         objective="objective",
+        have="numbers to predict, within a tolerance",
         main="KernelRegressor",
         models="regress",
         zero="svr-zero",

@@ -125,6 +125,7 @@ EXPERIMENT = Experiment(
             "kernel-ridge",
             0.1,
             models="regress",
+            have="numbers to predict, and want a kernel",
             main="KernelRegressor",
             left_out=TRIMMED_REGRESSION,
         ),

@@ -146,6 +146,7 @@ EXPERIMENT = Experiment(
             "test_error",
             "svc",
             0.005,
+            have="many classes",
             main="KernelSVC",
             left_out=TRIMMED,
             methods=("svc", "kernel-svc", "nystroem", "doubly", "zero"),

@@ -152,6 +152,7 @@ EXPERIMENT = Experiment(
             "r-ridge",
             0.0,
             methods=("doubly", "doubly-last", "r-ridge", "n-ridge", "nystroem", "zero"),
+            have="numbers to predict, and want a kernel",
             main="DoublyStochasticRegressor",
             models="regress",
             left_out={

@@ -235,6 +235,7 @@ EXPERIMENT = Experiment(
             "k-sdca",
             0.002,
             methods=ONE_PASS,
+            have="one pass over the rows, or a stream",
             main="DoublyStochasticClassifier",
             left_out=TRIMMED,
         ),

@@ -92,6 +92,7 @@ EXPERIMENT = Experiment(
             "objective",
             "dca",
             1e-3,
+            have="outliers among labelled rows",
             main="RankedRangeClassifier",
             objective="objective",
             left_out={

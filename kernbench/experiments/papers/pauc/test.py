@@ -148,6 +148,7 @@ EXPERIMENT = Experiment(
             0.001,
             objective="objective",
             methods=LINEAR,
+            have="a limit on false alarms (partial AUC)",
             main="PartialAUCClassifier",
             models="rank",
             left_out=SEARCHED,

@@ -15,6 +15,11 @@ INCOMPLETE = {"pairs": "n_samples", **ADAMAX}
 # Ours: all pairs, by sorting, to a certified gap.
 EXACT = {"pairs": "all", "solver": "bundle", "tol": 1e-4}
 
+HAVE = {  # what the reader of a recommendation has, by task
+    "ranking by a linear score": "a rare class, and want scores that rank (AUC)",
+    "ranking with a kernel": "a rare class that no linear score ranks (AUC)",
+}
+
 METRICS = (
     *m.RANKING,
     m.percent("excess", "objective above the minimum, B = n", 0.1),

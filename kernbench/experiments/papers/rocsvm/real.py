@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare.entrants import RANKED_ELSEWHERE, SEARCHED, ZERO_CLASSIFIER
-from kernbench.experiments.papers.rocsvm.parts import EXACT, INCOMPLETE, PAPER, RACE, ROC_SVC, paper_numbers
+from kernbench.experiments.papers.rocsvm.parts import EXACT, HAVE, INCOMPLETE, PAPER, RACE, ROC_SVC, paper_numbers
 
 # Seconds and AUC in percent, as printed, by set and method.
 TABLE = {
@@ -171,6 +171,7 @@ EXPERIMENT = Experiment(
                 f"{kernel}-incomplete",
                 0.001,
                 methods=(f"{kernel}-incomplete", f"{kernel}-exact", f"{kernel}-logistic", "zero"),
+                have=HAVE[task],
                 main="ROCSVC",
                 models="rank",
                 left_out=SEARCHED | RANKED_ELSEWHERE,

@@ -11,7 +11,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare.entrants import RANKED_ELSEWHERE, SEARCHED
-from kernbench.experiments.papers.rocsvm.parts import RACE
+from kernbench.experiments.papers.rocsvm.parts import HAVE, RACE
 
 SIZES = ("n-1000", "n-5000", "n-10000", "n-50000", "n-100000")
 GROWING, PAIRS, EQUAL = "Growing with the number of rows", "How many pairs?", "Equal objectives"
@@ -137,6 +137,7 @@ def _tables(methods, baseline, task):
             baseline,
             0.0005,
             objective="objective",
+            have=HAVE[task],
             main="ROCSVC",
             models="rank",
             left_out=SEARCHED | RANKED_ELSEWHERE,

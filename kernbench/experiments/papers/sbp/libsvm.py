@@ -205,6 +205,7 @@ TABLES = (
         "libsvm",
         MARGIN,
         objective="objective",
+        have="labelled rows, and want a kernel SVM",
         main="KernelSVC",
         left_out=TRIMMED,
         rough=0.01,

@@ -270,6 +270,7 @@ EXPERIMENT = Experiment(
             methods=tuple(method for method in ITERATIVE if method.endswith("-validated")) + ("majority",),
             datasets=SETS,
             zero="majority",
+            have="labelled rows, and a λ to choose by validation",
             main="KernelSVC",
             left_out=TRIMMED,
         ),

@@ -1,0 +1,74 @@
+"""The first figure of the page: how many times faster than the usual choice the recommended method is."""
+
+from kernbench.report import text
+from kernbench.report.charts.drawing import layout, scales
+from kernbench.report.charts.drawing.picture import Picture
+from kernbench.report.charts.drawing.styles import BLUE, GRID, INK
+from kernbench.report.tables.table import csv_text
+from kernbench.report.verdict.headlines import against, recommended
+
+NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each data set"
+WIDTH, ROW, MARGINS = 7.6, 0.5, 0.9  # inches
+
+
+def speed_picture(verdicts):
+    """Draw a row for each task of the first table, a dot in it for each data set; None without any.
+
+    Returns
+    -------
+    Picture or None
+    """
+    tasks = {verdict.task: (advices, races) for verdict, advices in recommended(verdicts) if (races := _races(advices))}
+    if not tasks:
+        return None
+    drawn = layout.one(
+        NAME, TITLE, _words(tasks), lambda axes, fonts: _draw(axes, fonts, tasks), (WIDTH, MARGINS + ROW * len(tasks))
+    )
+    rows = [("task", "method", "usual", "dataset", "times_as_fast")]
+    rows += [
+        (task, advices[0].spelled, against(advices), dataset, ratio)
+        for task, (advices, races) in tasks.items()
+        for dataset, ratio in races
+    ]
+    caption = "The fastest method that is no less accurate than the usual choice, against that choice in the same run."
+    return Picture(NAME, caption, *drawn, csv_text(rows))
+
+
+def _races(advices):
+    """Data sets with their ratios: 1 where the usual choice itself won; none where it has no time."""
+    ratios = [(advice, 1.0 if advice.method == advice.display.baseline else advice.ratio) for advice in advices]
+    return [(advice.dataset, ratio) for advice, ratio in ratios if ratio is not None]
+
+
+def _words(tasks):
+    """The figure in words."""
+    parts = []
+    for task, (advices, races) in tasks.items():
+        shown = ", ".join(f"{dataset} {text.significant(ratio, 2)}" for dataset, ratio in races)
+        parts.append(f"{text.capitalised(task)}, {_compared(advices)}: {shown}.")
+    return " ".join(parts)
+
+
+def _draw(axes, fonts, tasks):
+    axes.set_xscale("log")
+    for place, (_, races) in enumerate(tasks.values()):
+        ratios = [ratio for _, ratio in races]
+        axes.plot([min(1.0, *ratios), max(1.0, *ratios)], [place, place], color=GRID, linewidth=2.5, zorder=1)
+        axes.plot(ratios, [place] * len(ratios), marker="o", color=BLUE, markersize=7, linestyle="none", zorder=3)
+    axes.axvline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+    low, high = scales.limits([[1.0, *(ratio for _, races in tasks.values() for _, ratio in races)]], True)
+    axes.set_xlim(low, high)
+    axes.set_ylim(len(tasks) - 0.5, -0.7)
+    layout.head(axes, TITLE, fonts)
+    layout.dress(axes, fonts, x_label="times as fast (dashed: as fast as the usual choice)", grid="x")
+    names = [f"{text.capitalised(task)}\n{_compared(advices)}" for task, (advices, _) in tasks.items()]
+    axes.set_yticks(range(len(tasks)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    layout.set_ticks(axes.xaxis, scales.ticks(low, high, True))
+
+
+def _compared(advices):
+    """The estimator, without its arguments, and what it is compared with."""
+    name, usual = advices[0].spelled.partition("(")[0], against(advices)
+    return f"{name} {usual}" if usual.startswith("is ") else f"{name} against {usual}"

@@ -1,0 +1,74 @@
+"""The table of the first screen: what the reader has, what to use for it, and how much faster that is."""
+
+from kernbench.report import text
+from kernbench.report.tables.table import Column, Entry, Table, words
+
+MOST_ROWS = 6
+
+
+def recommended(verdicts):
+    """The verdicts of the first screen with the advices of their headline: those on most data sets.
+
+    Returns
+    -------
+    list of (Verdict, list of Advice)
+    """
+    found = []
+    for verdict in verdicts:
+        by_code = {}
+        for advice in verdict.advices:
+            by_code.setdefault(advice.spelled, []).append(advice)
+        if by_code:
+            found.append((verdict, max(by_code.values(), key=len)))
+    return found[:MOST_ROWS]
+
+
+def headline_table(verdicts, sections):
+    """A row for each task, with a link to its race; None without recommendations.
+
+    Parameters
+    ----------
+    verdicts : list of Verdict
+    sections : list of Section
+        Those of the page: links lead to them.
+    """
+    found = recommended(verdicts)
+    if not found:
+        return None
+    columns = (
+        Column("I have …", "task", numeric=False),
+        Column("use", "method", numeric=False),
+        Column("speed, at equal accuracy", "times_as_fast_as_usual", numeric=False),
+        Column("measured in", "experiment", numeric=False),
+    )
+    anchors = {section.name for section in sections}
+    rows = [_row(verdict, advices, anchors) for verdict, advices in found]
+    return Table("headlines", "What to use", columns, [("", rows)])
+
+
+def _row(verdict, advices, anchors):
+    results = advices[0].results
+    link = f"#{results.name}" if results.name in anchors else ""
+    return (
+        words(next((advice.display.have for advice in advices if advice.display.have), verdict.task)),
+        words(advices[0].spelled, mark="code"),
+        words(_speed(advices, len(verdict.advices))),
+        Entry(results.experiment.title, results.experiment.name, link=link),
+    )
+
+
+def _speed(advices, n_races):
+    share = f" ({len(advices)} of {text.plural(n_races, 'data set')})"
+    ratios = [advice.ratio for advice in advices if advice.ratio is not None]
+    if not ratios:
+        return f"{against(advices)}{share}"
+    ends = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
+    return f"{ends} × as fast as {against(advices)}{share}"
+
+
+def against(advices):
+    """The usual choices that methods are compared with, each once."""
+    peers = list(dict.fromkeys(advice.peer for advice in advices if advice.method != advice.display.baseline))
+    # "linear, all pairs" where there is "all pairs" names the same.
+    short = [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
+    return text.listed(short) or "is the usual choice"

@@ -1,0 +1,68 @@
+"""The first screen: what to use, how much faster it is, and the race that says so."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from kernbench.report.charts.speed import speed_picture
+from kernbench.report.verdict.headlines import MOST_ROWS, headline_table, recommended
+from kernbench.report.verdict.verdict import verdicts
+
+SECTIONS = [SimpleNamespace(name="toy-paper")]
+
+
+@pytest.fixture
+def judged(toy, records):
+    """The verdicts on some records."""
+    return lambda rows, experiment=toy: verdicts([records.results(experiment, rows)])
+
+
+def test_a_row_says_what_to_use_how_much_faster_it_is_and_where_that_was_measured(judged, records):
+    ((_, (row,)),) = headline_table(judged(records.race()), SECTIONS).blocks
+    assert [entry.text for entry in row[1:]] == [
+        'KernelSVC(solver="smo")',
+        "4.5 × as fast as LIBSVM (1 of 1 data set)",
+        "A toy race",
+    ]
+    assert row[3].link == "#toy-paper"
+
+
+def test_a_race_that_the_page_does_not_show_is_no_link(judged, records):
+    ((_, (row,)),) = headline_table(judged(records.race()), []).blocks
+    assert row[3].link == ""
+
+
+def test_the_usual_choice_may_be_the_one(judged, records):
+    rows = [record for record in records.race() if record["method"] == "libsvm"]
+    rows += [records.one("smo", repeat=k, error=0.4) for k in range(3)]
+    ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
+    assert row[2].text == "is the usual choice (1 of 1 data set)"
+    assert "is the usual choice" in speed_picture(judged(rows)).svg_inline
+
+
+def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, records):
+    rows = records.race() + [records.one("smo", dataset="mnist")]
+    assert "mnist" not in speed_picture(judged(rows)).csv
+    assert "adult,4.5" in speed_picture(judged(rows)).csv
+
+
+def test_what_the_reader_has_is_declared(toy, judged, records):
+    tables = tuple(replace(table, have="a toy") if hasattr(table, "have") else table for table in toy.tables)
+    ((_, (row,)),) = headline_table(judged(records.race(), replace(toy, tables=tables)), SECTIONS).blocks
+    assert row[0].text == "a toy"
+
+
+def test_every_recommendation_of_ours_says_what_the_reader_has():
+    from kernbench.experiments import registry
+    from kernbench.experiments.declare import Recommendation
+
+    for experiment in registry.EXPERIMENTS:
+        for table in experiment.tables:
+            assert not isinstance(table, Recommendation) or table.have, experiment.name
+
+
+def test_the_first_screen_is_short(judged, records):
+    (verdict,) = judged(records.race())
+    assert len(recommended([verdict] * 9)) == MOST_ROWS
+    assert headline_table([], []) is None and speed_picture([]) is None
