@@ -5,7 +5,7 @@ import numpy as np
 from kernbench.reference.kernel.smo import kinks
 from kernbench.reference.kernel.smo.working_set import WorkingSet
 from kernbench.solvers.checks.lockstep import Tally, Tolerance, follow
-from kernbench.solvers.kernel.smo.rounds import Rounds
+from kernbench.solvers.kernel.smo.several_sets import SeveralSets
 from kernbench.solvers.registry import SOLVERS
 
 __all__ = ["Tally", "TieWatchingSet", "Tolerance", "case_name", "cases", "follow", "parted_by_a_tie",
@@ -35,7 +35,9 @@ def watch_ties(smo, watching_set=None):
     is chosen, and the twins diverge. Up to that moment they must agree.
     """
     smo.closest_call = np.inf
-    smo.rounds.__class__, smo.rounds.inner.__class__ = TieWatchingRounds, watching_set or TieWatchingSet
+    if isinstance(smo.rounds, SeveralSets):
+        smo.rounds.__class__ = TieWatchingRounds
+    smo.rounds.inner.__class__ = watching_set or TieWatchingSet
     smo.rounds.smo = smo.rounds.inner.smo = smo
 
 
@@ -56,7 +58,7 @@ def see(smo, differences):
     smo.closest_call = min(smo.closest_call, np.abs(differences).min(initial=np.inf))
 
 
-class TieWatchingRounds(Rounds):
+class TieWatchingRounds(SeveralSets):
     """Watches the choice of working sets."""
 
     def _choose(self, tol):

@@ -3,7 +3,8 @@
 ::
 
     SMO (smo), the method: rows of one precision, or float32 rows and then float64 rows from there
-      '-- Rounds (rounds), on a State (dual_state: coefficients, gradient, violations)
+      '-- OneSet (one_set) or SeveralSets (several_sets): Rounds (rounds), on a State (dual_state: coefficients,
+            |                                              gradient, violations)
             |-- ActiveSet (active_set)             coordinates that are left out, and their gradient afterwards
             |-- state.choose                       which coordinates violate the conditions most
             |-- core.solve (_smo)                  pair or single steps inside the set (_working_set), in cache

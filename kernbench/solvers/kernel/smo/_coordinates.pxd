@@ -5,6 +5,9 @@ from libc.math cimport INFINITY
 from kernbench.kernels._rows cimport KernelRows
 
 
+cdef double ROUNDING                         # share of the largest coefficient so far that counts as rounding
+
+
 cdef class Coordinates:
     cdef readonly Py_ssize_t size            # coordinates in use
     cdef readonly double dual_gain           # increase of the dual objective by the steps so far
@@ -17,7 +20,7 @@ cdef class Coordinates:
     cdef bint loose                          # ... which is not active, so that there is one family
     cdef double room                         # by how much that sum may grow
     cdef double top2, bottom2                # as `top` and `bottom`, of negative coordinates
-    cdef double reach                        # SAME_BETA times the largest coefficient so far
+    cdef double reach                        # ROUNDING times the largest coefficient so far
     cdef Py_ssize_t padded
     cdef bint single, with_bias, whole
     cdef object arrays, matrix, row_addresses

@@ -22,7 +22,7 @@ import numpy as np
 
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
-cdef double ROUNDING = SAME_BETA
+ROUNDING = SAME_BETA
 
 cdef enum:
     RARE = 4                # rows are computed on demand if at most one in this many is of the rarer class

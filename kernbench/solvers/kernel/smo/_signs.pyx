@@ -5,14 +5,10 @@ See the families of `dual_state`.
 
 from libc.math cimport INFINITY, fabs
 
-from kernbench.solvers.kernel.smo._coordinates cimport Coordinates
+from kernbench.solvers.kernel.smo._coordinates cimport ROUNDING, Coordinates
 from kernbench.solvers.kernel.smo._pairs cimport (
     best_partner_double, best_partner_float, move_and_scan_double, move_and_scan_float,
 )
-
-from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
-
-cdef double ROUNDING = SAME_BETA
 
 ctypedef fused real:
     float

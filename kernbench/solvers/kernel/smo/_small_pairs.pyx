@@ -7,6 +7,7 @@ use the rows themselves, on demand if one class is rare.
 from libc.math cimport INFINITY
 
 from kernbench.kernels._rows cimport KernelRows
+from kernbench.solvers.kernel.smo._coordinates cimport ROUNDING
 from kernbench.solvers.kernel.smo._pairs cimport KB_PAD
 from kernbench.solvers.kernel.smo._small_problems cimport SmallProblems
 from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
@@ -14,11 +15,9 @@ from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 import numpy as np
 
 from kernbench.solvers.kernel.smo import _small_problems
-from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
 cdef double EXACT_GOAL = _small_problems.EXACT_GOAL
 cdef double FINE_GOAL = 1e-7        # violation to which each of several pairs is continued; 1e-11 would take a third of the time
-cdef double LEAST_CHANGE = SAME_BETA
 
 ctypedef fused real:
     float
@@ -114,7 +113,7 @@ cdef class SmallPairs(SmallProblems):
             self.rows[q], self.linear[q] = i, y
             inner.beta[q], inner.e[q], inner.diagonal[q], inner.ridge[q] = 0.0, y, self.diagonal[i], 0.0
             inner.lower[q], inner.upper[q] = min(0.0, y * cost), max(0.0, y * cost)
-            inner.least_change[q] = LEAST_CHANGE * cost
+            inner.least_change[q] = ROUNDING * cost
             inner._mark(q)
             above += inner.upper[q]
             below -= inner.lower[q]

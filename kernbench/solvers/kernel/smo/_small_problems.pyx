@@ -30,11 +30,11 @@ from time import perf_counter
 import numpy as np
 
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.smo import rounds
+from kernbench.solvers.kernel.smo import one_set
 from kernbench.solvers.kernel.smo.dual_state import State
 
-EXACT_GOAL = rounds.EXACT_GOAL        # violation to which a single problem is continued, as in `SMO`
-cdef Py_ssize_t EXACT_ROWS = rounds.EXACT_ROWS  # ... up to this size
+EXACT_GOAL = one_set.EXACT_GOAL        # violation to which a single problem is continued, as in `SMO`
+cdef Py_ssize_t EXACT_ROWS = one_set.EXACT_ROWS  # ... up to this size
 cdef Py_ssize_t STEPS_PER_ROW = 1000  # after which a problem is given up: half of those from which `SMO` extrapolates
 cdef double MOST_WORK = 6e8         # ... or steps times rows, a fraction of a second: only the driver hears Ctrl-C
 cdef Py_ssize_t LEAST_STEPS = 1000

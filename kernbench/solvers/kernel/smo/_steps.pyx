@@ -6,16 +6,12 @@ Lin, JMLR 2005); without one it moves the single coordinate that gains most.
 
 from libc.math cimport fabs
 
-from kernbench.solvers.kernel.smo._coordinates cimport Coordinates, mark
+from kernbench.solvers.kernel.smo._coordinates cimport ROUNDING, Coordinates, mark
 from kernbench.solvers.kernel.smo._kinks cimport round_to_zero, shrunk, step_over_kinks
 from kernbench.solvers.kernel.smo._pairs cimport (
     best_partner_double, best_partner_float, move_and_choose_double, move_and_choose_float,
     move_and_choose_kinked_double, move_and_choose_kinked_float, move_and_scan_double, move_and_scan_float,
 )
-
-from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
-
-cdef double ROUNDING = SAME_BETA
 
 ctypedef fused real:
     float

@@ -1,16 +1,6 @@
-"""The rounds of SMO, on rows of one precision: batched working sets, shrinking and a certified end.
+"""The rounds of SMO on rows of one precision: what problems of one working set and of several have in common.
 
-One round:
-
-    choose a working set --the kernel between its members--> solve it by pair steps
-                         --rows of those that moved--------> update the gradient of all coordinates
-
-The set keeps the newest half of the last one and takes the rest from both ends of the gradient. The kernel between a
-thousand members costs little; whole rows, which take most of the time, are computed only for the members that moved, in
-one batch of the kernel engine. The gradient is float64.
-
-* Small problems are one working set: the classic method on kernel rows held in memory.
-* Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
+* A small problem is one set (`one_set`), a large one has a new set in every round (`several_sets`).
 * `converged` means that the largest violation of the optimality conditions over *all* coordinates is at most `tol`,
   and that the certified gap is not a large part of the objective (`certificate`).
 * Without progress (`stagnation`) the gradient is recomputed and working sets get smaller. If this does not help,
@@ -23,22 +13,14 @@ from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
 from kernbench.solvers.kernel.smo.certificate import MOST_GAP, is_certified, is_zero, least_goal, rescaled
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA, State
-from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK, Stagnation
+from kernbench.solvers.kernel.smo.stagnation import Stagnation
 
-CLASSIC_ROWS = 4000  # up to this size the whole problem is one working set; at 5,000 rows it gains and loses
-EXACT_ROWS = 64  # up to this size the last digits cost almost nothing
-EXACT_GOAL = 1e-11  # ... so the violation is reduced to this
-WORKING_SET_SIZE = 1024
-LARGE_SET_SIZE = 1536  # ... for rows so long that the kernel between members costs little in comparison:
-LARGE_ROWS = 20_000  # from this many rows on
-INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
-SHRINK_EVERY = 4  # rounds between two attempts to shrink
 FAR = 0.01  # a dual objective that stays below this share of the primal one is hopeless
-CREEPING = 200  # progress checks after which steps on the whole problem are extrapolated
 
 
 class Rounds:
-    """Working sets of a problem, one after the other.
+    """Base class: the coefficients and their gradient, and when a run ends. Subclasses add `_round`, which takes about
+    the given number of steps, updates `dual` and `violation`, and returns how many steps there were.
 
     Parameters
     ----------
@@ -47,10 +29,13 @@ class Rounds:
         Of one precision.
     core : module
         See `kernbench.solvers.method.core_of`.
+    set_size : int
+        Coordinates of a working set.
     initial : Solution or None
-    working_set_size, classic_rows : int
+    whole : bool
+        Whether the set is the whole problem.
     shrinking : bool
-        As for `SMO`.
+        Whether to leave out coordinates inside the set.
 
     Attributes
     ----------
@@ -62,20 +47,13 @@ class Rounds:
     violation : float
     dual : float
         The dual objective, updated in every round.
-    members : ndarray of intp
-        The last working set, oldest first; positions among the active coordinates.
-    n_kept : int
-        Members that it kept from the one before.
-    count : int
-        Rounds done so far.
     inner : WorkingSet
         Of `core`.
     """
 
-    def __init__(self, problem, rows, core, *, initial, working_set_size, shrinking, classic_rows):
+    def __init__(self, problem, rows, core, set_size, *, initial, whole, shrinking):
         self.problem, self.rows, self.core, self.with_bias = problem, rows, core, problem.fit_intercept
-        self.tol, self.rough, self.converged, self.n_iter, self.count = 1e-3, False, False, 0, 0
-        n = problem.n
+        self.tol, self.rough, self.converged, self.n_iter = 1e-3, False, False, 0
         state = State.of(problem, rows.diagonal())
         self.active = ActiveSet(problem, rows, state)
         if initial is not None:
@@ -86,19 +64,11 @@ class Rounds:
             state.beta = start
             self.active.compute_gradient()
         self.dual, self.unit, self.violation = state.dual(), problem.unit(), 0.0
-        self.members, self.n_kept = np.empty(0, dtype=np.intp), 0
-        self.classic = n <= classic_rows and rows.capacity >= n
-        self.set_size = n if self.classic else min(n, working_set_size // 2 * 2)
-        self.shrinking = shrinking and rows.can_restrict and not self.classic
-        self.inner = core.WorkingSet(self.set_size, rows.single, self.with_bias, self.classic,
-                                     self.classic and shrinking, state.zone, state.constraint)  # fmt: skip
-        self.loaded = False  # whether `inner` holds the whole problem
+        self.inner = core.WorkingSet(
+            set_size, rows.single, self.with_bias, whole, shrinking, state.zone, state.constraint
+        )
         self.stagnation = Stagnation(self.dual, rows.single)
         self.goal = np.inf  # violation to reach: `tol`, or less if the gap requires it
-        self.extra_steps = -1  # left for digits beyond `tol`
-        self.until_look, self.looks = CLASSIC_LOOK * n, 0
-        self.last_looked = None  # coefficients and gradient at the last check, while steps are tiny
-        self.last_shrunk = 0
         self.intercept = None  # of a rescaled solution; None for the usual one
         self.last_objective, self.objective_at = None, -1  # and the step at which it was computed
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
@@ -106,7 +76,7 @@ class Rounds:
         self.total_width = float(np.sum(state.upper - state.lower))
         self.highest_dual = np.inf
         if not np.isfinite(self.total_width):
-            self.highest_dual = 2.0 * problem.objective(np.zeros(n), 0.0, 0.0) / problem.alpha
+            self.highest_dual = 2.0 * problem.objective(np.zeros(problem.n), 0.0, 0.0) / problem.alpha
 
     def advance(self, n_iter):
         """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
@@ -114,169 +84,12 @@ class Rounds:
         self.objective_at = -1
         while done < n_iter and not self.converged and not self.stagnation.stuck:
             self.intercept = None
-            steps = self._classic_round(n_iter - done) if self.classic else self._round()
+            steps = self._round(n_iter - done)
             if steps == 0:
                 break
             done += steps
             self.n_iter += steps
         return done
-
-    # --- one set of all ----------------------------------------------------------------------------------------------
-
-    def _classic_round(self, budget):
-        """Take pair steps on the whole problem, in memory."""
-        n = self.problem.n
-        goal, exact = min(self.tol * self.unit, self.goal), EXACT_GOAL * self.unit
-        if not self.loaded:
-            if n > EXACT_ROWS and self.extra_steps < 0:  # a start may be a solution: no row is needed to see that
-                self.violation = self.active.state.violation(self.with_bias)
-                if self.violation <= goal:
-                    self.converged = self._conclude()
-                    if self.converged or self.stagnation.stuck:
-                        return 0
-                    goal = min(goal, self.goal)
-            self.core.load(self.inner, self.rows, np.arange(n, dtype=np.intp), self.active.state)
-            self.loaded = True
-        # The requested number of steps depends on the clock; progress checks come after a fixed number of steps.
-        if self.extra_steps >= 0:
-            steps = self._solve(min(goal, exact), min(budget, self.extra_steps, self.until_look))
-        else:
-            steps = self._solve(goal, min(budget, self.until_look))
-        if self.stagnation.stuck:
-            self.violation = np.inf
-            return 0
-        state = self.active.state
-        state.beta[:], state.e[:] = np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n]
-        self.dual, self.violation = state.dual(), self.inner.violation
-        self.until_look -= steps
-        if self.until_look == 0:
-            self.until_look = CLASSIC_LOOK * n
-            if self.violation > goal:
-                self._look(steps)
-                if self.stagnation.stuck:
-                    return steps
-        if self.extra_steps >= 0:
-            self.extra_steps -= steps
-            if self.violation <= exact or self.extra_steps == 0 or steps == 0:
-                self.converged = self._conclude()
-        elif self.violation <= goal:
-            # As many steps again may be spent on digits beyond tol, so that the solution of small problems is
-            # reproducible.
-            if n <= EXACT_ROWS and self.goal == np.inf:
-                self.extra_steps = max(1000, self.n_iter + steps)
-            else:
-                self.converged = self._conclude()
-            return max(steps, 1)
-        return steps
-
-    def _look(self, steps):
-        """Check the progress of steps on the whole problem."""
-        self.looks += 1
-        stagnates = self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n)
-        if self._is_hopeless():
-            self.stagnation.give_up()
-        elif stagnates:
-            if self.stagnation.may_renew():
-                self.active.compute_gradient()
-                self.loaded, self.stagnation.exact = False, True
-        elif self.looks >= CREEPING:
-            # If C is large compared with the curvature of the kernel, pairs move in one direction for millions of tiny
-            # steps.
-            state = self.active.state
-            if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
-                self.active.compute_gradient()
-                self.dual, self.loaded = state.dual(), False
-            self.last_looked = state.beta.copy(), state.e.copy()
-
-    # --- several sets ------------------------------------------------------------------------------------------------
-
-    def _round(self):
-        """Choose a working set, solve it, update the gradient; test for the end first."""
-        while True:
-            tol = min(self.tol * self.unit, self.goal)
-            self._choose(tol)
-            if self.violation <= tol:
-                if self.active.indices is None:
-                    self.converged = self._conclude()
-                    if self.converged or self.stagnation.stuck:
-                        return 0
-                else:
-                    self.members, self.violation = self.active.restore(self.members, tol)
-                continue
-            self.core.load(self.inner, self.rows, self.members, self.active.state)
-            steps = self._solve(max(0.5 * tol, INNER_ACCURACY * self.violation), 100 * len(self.members))
-            if steps:
-                break
-            if self.stagnation.stuck or not self._freshen():
-                return 0
-        self.stagnation.exact = False
-        self._move()
-        self.count += 1
-        stagnates = self.stagnation.look(self.dual, self.violation, steps)
-        if self._is_hopeless():
-            self.stagnation.give_up()
-        elif stagnates:
-            self.set_size = self.stagnation.smaller_set(self.set_size, self.set_size if self.rough else 2)
-            if not self.stagnation.stuck:
-                self._start_anew()
-        elif self.shrinking and self.count - self.last_shrunk >= SHRINK_EVERY:
-            self.last_shrunk = self.count
-            self.members = self.active.shrink(self.members)
-        return steps
-
-    def _choose(self, tol):
-        """Choose the next working set, the newest half of the last one and the coordinates that violate most; set
-        `violation`."""
-        # After shrinking to fewer than two working sets, solve the rest as one: two would alternate for many rounds.
-        size, state = self.set_size, self.active.state
-        if self.active.indices is not None and len(state.beta) <= 2 * size:
-            size = len(state.beta)
-        kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
-        kept = kept[: size // 2]
-        self.n_kept = len(kept)
-        self.members, self.violation = state.choose(size, kept, 0.5 * tol, self.with_bias)
-
-    def _move(self):
-        """Write the set's coefficients back and update the gradient: e -= (K + R)[:, moved] (change of beta)."""
-        state, members = self.active.state, self.members
-        after = np.asarray(self.inner.beta)[: len(members)]
-        changes = after - state.beta[members]
-        moved = np.flatnonzero(changes)
-        changes, moved = changes[moved], members[moved]
-        before = state.e[moved]
-        state.beta[members] = after
-        state.e[moved] -= state.ridge[moved] * changes
-        self.core.subtract_rows(self.rows, moved, changes, state.e)
-        # The gain of the dual objective by the updated gradient, not by the set's own kernel values.
-        if self.active.indices is None:
-            self.dual = state.dual()
-        else:
-            self.dual += 0.5 * float(changes @ (before + state.e[moved]))
-            if state.zone:
-                now = state.beta[moved]
-                self.dual -= state.zone * float((np.abs(now) - np.abs(now - changes)).sum())
-
-    def _freshen(self):
-        """Handle a set in which no step was possible although the conditions are violated; return whether to try again.
-
-        First the set is filled with violating coordinates only. If that does not help, the gradient has accumulated
-        rounding errors: it is recomputed, once, from the coefficients.
-        """
-        if self.n_kept:
-            self.members = np.empty(0, dtype=np.intp)
-            return True
-        if self.stagnation.exact:
-            return False
-        self._start_anew()
-        return True
-
-    def _start_anew(self):
-        """Activate all coordinates, compute their gradient from the coefficients and keep no members."""
-        self.active.activate_all()
-        self.active.compute_gradient()
-        self.dual = self.active.state.dual()
-        self.stagnation.start_anew(self.dual)
-        self.members = np.empty(0, dtype=np.intp)
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
@@ -319,15 +132,13 @@ class Rounds:
         if violation <= self.tol * self.unit and is_certified(problem, moved, intercept, share):
             state.beta[:], state.e[:] = moved.beta, moved.e
             self.dual, self.violation, self.intercept = state.dual(), violation, intercept
-            self.objective_at, self.loaded = -1, False
+            self.objective_at = -1
             return True
-        self.goal, self.extra_steps, self.stagnation.stuck = goal, -1, is_last
+        self.goal, self.stagnation.stuck = goal, is_last
         return False
 
     def check(self, tol):
         """Return whether the run has converged, or may end at this violation of the conditions."""
-        if not self.converged and self.classic and self.loaded and self.violation <= tol * self.unit:
-            self.converged = is_certified(self.problem, self.active.state, self._intercept(), tol)
         return self.converged
 
     def _intercept(self):

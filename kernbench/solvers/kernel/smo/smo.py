@@ -27,11 +27,16 @@ from kernbench.problems.nu_problem import NuLoss, kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.certificate import is_certified, is_zero
 from kernbench.solvers.kernel.smo.dual_state import State
-from kernbench.solvers.kernel.smo.rounds import CLASSIC_ROWS, LARGE_ROWS, LARGE_SET_SIZE, WORKING_SET_SIZE, Rounds
+from kernbench.solvers.kernel.smo.one_set import OneSet
+from kernbench.solvers.kernel.smo.several_sets import SeveralSets
 from kernbench.solvers.method import Method
 from kernbench.validation.numbers import check_number
 
 ROUGH = 1e-3  # violation down to which float32 rows are used
+CLASSIC_ROWS = 4000  # up to this size the whole problem is one working set; at 5,000 rows it gains and loses
+WORKING_SET_SIZE = 1024
+LARGE_SET_SIZE = 1536  # ... for rows so long that the kernel between members costs little in comparison:
+LARGE_ROWS = 20_000  # from this many rows on
 
 
 class SMO(Method):
@@ -94,12 +99,19 @@ class SMO(Method):
             example_loss(loss, self.losses)
         problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.problem, self._unit = rows, tol, problem, problem.unit()
-        self._options = {"working_set_size": working_set_size, "shrinking": shrinking, "classic_rows": classic_rows}
+        self._set_size, self._shrinking, self._classic_rows = working_set_size, shrinking, classic_rows
         self._is_final, self._known_at = True, None  # whether rows are of the final precision; see `_known`
         if isinstance(rows, TwoPrecisionRows):
             self._begin_rough(initial)
         else:
-            self.rounds = Rounds(problem, rows, self.core, initial=initial, **self._options)
+            self.rounds = self._rounds_on(rows, initial)
+
+    def _rounds_on(self, rows, initial):
+        """Begin on rows of one precision: with one working set if all of them fit memory and are few."""
+        options = {"initial": initial, "shrinking": self._shrinking}
+        if self.problem.n <= self._classic_rows and rows.capacity >= self.problem.n:
+            return OneSet(self.problem, rows, self.core, **options)
+        return SeveralSets(self.problem, rows, self.core, working_set_size=self._set_size, **options)
 
     @property
     def n_iter(self):
@@ -155,7 +167,7 @@ class SMO(Method):
     def _begin(self, dtype, start):
         """Continue from `start`, where the gradient is known, on rows of this precision."""
         start = replace(start, state={"products": self._known.scores()})
-        self.rounds = Rounds(self.problem, self.rows.of(dtype), self.core, initial=start, **self._options)
+        self.rounds = self._rounds_on(self.rows.of(dtype), start)
         self._is_final = dtype is np.float64
 
     def _refine(self):
