@@ -11,6 +11,7 @@ EXPERIMENTS = [
         "papers.sbp.libsvm",
         "papers.sbp.kernel_evaluations",
         "papers.sbp.inner_products",
+        "papers.sbp.rates",
         "ours.svm_peers.declaration",
         "ours.primitives.declaration",
         "ours.scaling.declaration",

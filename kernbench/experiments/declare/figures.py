@@ -80,6 +80,9 @@ class Curves(Figure):
     slope : float or None
         On two logarithmic axes, a dashed line of this slope: y ~ x ** slope.
     slope_label : str
+    rates : bool
+        The caption tells the slope of each line, panel by panel, with its interval: for lines of published rates beside
+        measured ones. With `slope` it tells them in any case, over all panels.
     slope_through : tuple of float or None
         A point (x, y) of that line; None puts it just below all points of a panel.
     y_range : tuple of float or None
@@ -115,6 +118,7 @@ class Curves(Figure):
     budget: float | None = None
     slope: float | None = None
     slope_label: str = ""
+    rates: bool = False
     slope_through: tuple[Any, ...] | None = None
     y_range: tuple[Any, ...] | None = None
     y_span: float | None = None
@@ -128,7 +132,7 @@ class Curves(Figure):
     large: bool = False
 
     def __post_init__(self) -> None:
-        if self.slope is not None and not (self.x.log and self.y.log):
+        if (self.slope is not None or self.rates) and not (self.x.log and self.y.log):
             raise ValueError(f"figure {self.name!r}: a line of a slope needs two logarithmic axes")
         if sum(given is not None for given in (self.y_range, self.y_span, self.y_depth)) > 1:
             raise ValueError(f"figure {self.name!r}: give y_range, y_span or y_depth, not two of them")

@@ -240,6 +240,8 @@ class _Chart:
         if display.slope is not None:
             yield f"Dashed: {display.slope_label or f'slope {display.slope:g}'}."
             yield from self._fitted_slopes()
+        elif display.rates:
+            yield from self._rates()
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
         if any((line.y < self._bottom(lines)).any() for lines in self.panels.values() for line in lines):
@@ -255,6 +257,15 @@ class _Chart:
         if found:
             parts = [f"{name + ' ' if self.is_named else ''}{_slopes(slopes)}" for name, slopes in found.items()]
             yield f"Fitted slopes, with 95 % intervals: {'; '.join(parts)}."
+
+    def _rates(self):
+        """The slopes of the lines of each panel."""
+        for panel, lines in self.panels.items():
+            found = [(self.line_name(line.name), line.slope()) for line in lines]
+            parts = ", ".join(f"{name} {_slopes([slope])}" for name, slope in found if slope is not None)
+            if parts:
+                title = self.results.category_label(self.display.panel, panel) if self.display.panel else ""
+                yield f"{title + ', f' if title else 'F'}itted slopes with 95 % intervals: {parts}."
 
     def csv_rows(self):
         """The data of the chart, with a heading."""

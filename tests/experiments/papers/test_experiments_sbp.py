@@ -8,7 +8,7 @@ import pytest
 from kernbench.datasets import describe, load
 from kernbench.experiments import get
 from kernbench.experiments.measure.record import exponent
-from kernbench.experiments.papers.sbp import complexity, curves, fourier, runs
+from kernbench.experiments.papers.sbp import complexity, curves, fourier, lemma, runs
 from kernbench.experiments.papers.sbp.runs import Point, carried
 
 NAMES = ("sbp-kernel-evaluations", "sbp-inner-products")
@@ -178,3 +178,20 @@ def test_measured_slopes_stand_beside_the_bounds():
         starts.setdefault((solver, kind), value)
     for solver in set(trace["solver"]):
         assert starts[solver, complexity.MEASURED] == pytest.approx(starts[solver, complexity.BOUND])
+
+
+# --- Lemma 3.2 ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", ["checkerboard", "linear"])
+def test_the_average_approaches_the_best_level_from_below(outcome, dataset):
+    found = outcome(get("sbp-rates"), dataset, "rate", arguments={"n_train": 80}, steps=[64, 256, 1024, 4096])
+    metrics, trace = found["metrics"], found["trace"]
+    names = ("sbp", "simba") if dataset == "linear" else ("sbp",)
+    assert set(trace["line"]) == {lemma.LABELS[name] for name in names}
+    for name in names:
+        line = [d for of, d in zip(trace["line"], trace["distance"]) if of == lemma.LABELS[name]]
+        assert -1e-6 < line[-1] < line[0] and line[-1] == metrics[f"{name}_distance"]
+        assert metrics[f"{name}_low"] <= metrics[f"{name}_slope"] < 0
+    costs = [c / t for of, t, c in zip(trace["line"], trace["n_iter"], trace["inner_products"]) if of == "SBP"]
+    assert costs == [80.0] * 4

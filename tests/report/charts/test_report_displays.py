@@ -296,3 +296,15 @@ def test_a_depth_begins_the_axis_and_the_caption_says_so(drawn, records):
     assert [">0.5</text>" in picture.svg_file for picture in pictures] == [True, False]
     remark = "Lines are cut off 0.02 below the highest value."
     assert [remark in picture.caption for picture in pictures] == [False, True]
+
+
+def test_the_caption_tells_measured_and_published_rates_panel_by_panel(drawn, records):
+    x = [1.0, 2.0, 4.0, 8.0]
+    trace = {"x": x * 2, "y": [4.0 / t for t in x] + [t**-0.5 for t in x], "kind": ["measured"] * 4 + ["bound"] * 4}
+    rows = [records.one(dataset=name, trace=trace) for name in ("covtype", "adult")]
+    axes = Axis("trace.x", "x", log=True), Axis("trace.y", "y", log=True)
+    display = Curves("c", "C", *axes, line="trace.kind", panel="dataset", rates=True)
+    (picture,) = drawn(rows, display)
+    assert picture.caption.count("measured −1.00 ± 0.00, bound −0.50 ± 0.00") == 2
+    with pytest.raises(ValueError, match="two logarithmic axes"):
+        replace(display, x=Axis("trace.x", "x"))

@@ -188,6 +188,7 @@ EXPERIMENT = Experiment(
             Axis("trace.evaluations", "kernel evaluations", log=True),
             line="trace.kind",
             panel="trace.solver",
+            rates=True,
             methods=(BOUNDS.name,),
             heading="Table 1: evaluations against accuracy",
             note="ε: the test rows' hinge loss above the reference's. The bound of dual decomposition stands beside "

@@ -1,4 +1,7 @@
-"""A cell: the objective of the first fifty and of the last fifty iterations, as in the paper's Figures 1 and 2."""
+"""A cell: the objective of the first fifty and of the last fifty iterations, as in the paper's Figures 1 and 2.
+
+Beside them it is followed over the whole run, at numbers of iterations that grow by a factor, for the rate.
+"""
 
 from collections import deque
 
@@ -19,6 +22,7 @@ COLUMNS = ("window", "iteration", "objective", "excess")
 CACHE_BYTES = 2**30
 # Runs of at most this many steps keep every iterate, since they may end before the last window begins.
 KEPT_WHOLE = 2000
+FACTOR = 1.5
 
 
 def measure(cell):
@@ -30,9 +34,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``objective`` and ``excess`` (above a certified lower bound) at the end, ``n_iter``,
-        ``best``, the optimum itself. ``trace``: ``window`` (``"first"`` or ``"last"``), ``iteration`` (1 to
-        50, or -49 to 0), ``objective``, ``excess``. ``seconds``: ``fit``, the steps alone.
+        ``metrics``: ``objective`` and ``excess`` (above a certified lower bound) at the end, ``n_iter``, ``best``, the
+        optimum itself. ``trace``: ``window`` (``"first"``, ``"last"`` or ``"whole"``), ``iteration`` (1 to 50, -49 to
+        0, all numbers of `growing`), ``objective``, ``excess``. ``seconds``: ``fit``, the steps alone.
     """
     data = load(cell.loader)(**cell.arguments)
     X, y, params = data.X_train, data.y_train, dict(cell.params)
@@ -45,6 +49,7 @@ def measure(cell):
     best = optimum(data, gamma, alpha)
 
     first, last, seconds = [], deque(maxlen=WINDOW), 0.0
+    whole, followed = [], growing(limit)
     with single_threaded_blas():
         for step in range(1, limit + 1):
             advanced, taken = timed(lambda: solver.advance(1))
@@ -55,10 +60,13 @@ def measure(cell):
                 last.append(solver.solution().coef)
                 if step <= WINDOW:
                     first.append(last[-1])
+            if step in followed:
+                whole.append((step, solver.solution().coef))
             if solver.converged:
                 break
     memory = peak_memory()
-    numbered = [("first", k + 1, coef) for k, coef in enumerate(first)]
+    numbered = [("whole", step, coef) for step, coef in whole]
+    numbered += [("first", k + 1, coef) for k, coef in enumerate(first)]
     numbered += [("last", k + 1 - len(last), coef) for k, coef in enumerate(last)]
     trace = []
     for window, iteration, coef in numbered:
@@ -74,3 +82,12 @@ def measure(cell):
         n_kernel_evaluations=solver.n_kernel_evaluations,
         memory=memory,
     )
+
+
+def growing(limit):
+    """Whole numbers up to `limit` that grow by a factor of 1.5, as a set."""
+    found, k = set(), 1.0
+    while k <= limit:
+        found.add(round(k))
+        k *= FACTOR
+    return found
