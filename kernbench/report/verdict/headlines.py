@@ -58,12 +58,16 @@ def _row(verdict, advices, anchors):
 
 
 def _speed(advices, n_races):
-    share = f" ({len(advices)} of {text.plural(n_races, 'data set')})"
+    """How much faster, where the usual choice has a time, and on how many data sets the method is the one to use."""
+    share = f"chosen on {len(advices)} of {text.plural(n_races, 'data set')}"
+    if all(advice.method == advice.display.baseline for advice in advices):
+        return f"is the usual choice; {share}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
     if not ratios:
-        return f"{against(advices)}{share}"
+        return f"{against(advices)} has no time to compare with; {share}"
     ends = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    return f"{ends} × as fast as {against(advices)}{share}"
+    where = "" if len(ratios) == len(advices) else f" where that has a time ({len(ratios)})"
+    return f"{ends} × as fast as {against(advices)}{where}; {share}"
 
 
 def against(advices):
