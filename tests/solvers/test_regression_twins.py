@@ -18,6 +18,7 @@ KERNEL = {
     "smo": [
         {"fit_intercept": True},
         {"classic_rows": 0, "working_set_size": 16},
+        {"classic_rows": 0, "working_set_size": (8, 48)},
         {"classic_rows": 0, "working_set_size": 24, "fit_intercept": True},
     ],
     "sdca": [{"order": "uniform"}, {"shrinking": False}],

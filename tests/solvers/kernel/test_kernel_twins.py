@@ -11,6 +11,7 @@ VARIANTS = {
     "smo": [
         {"classic_rows": 0, "working_set_size": 24},
         {"classic_rows": 0, "working_set_size": 16, "shrinking": False},
+        {"classic_rows": 0, "working_set_size": (8, 48)},
         {"loss": "squared_hinge"},
         {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
     ],

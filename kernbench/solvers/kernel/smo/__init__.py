@@ -6,6 +6,7 @@
       '-- OneSet (one_set) or SeveralSets (several_sets): Rounds (rounds), on a State (dual_state: coefficients,
             |                                              gradient, violations)
             |-- ActiveSet (active_set)             coordinates that are left out, and their gradient afterwards
+            |-- SetSize (set_size)                 how many coordinates a set has: it follows the free coefficients
             |-- state.choose                       which coordinates violate the conditions most
             |-- core.solve (_smo)                  pair or single steps inside the set (_working_set), in cache
             |-- core.subtract_rows (_smo)          rows of the members that moved: the gradient of all coordinates

@@ -45,6 +45,7 @@ cdef class Coordinates:
     def _allocate(self, Py_ssize_t capacity):
         cdef Py_ssize_t padded = (capacity + KB_PAD - 1) // KB_PAD * KB_PAD
         dtype = np.float32 if self.single else np.float64
+        self.matrix = None  # or the old and the new block would be held at once
         self.matrix = np.zeros((1 if self.whole else capacity, padded), dtype=dtype)
         self.block = <char *> <size_t> self.matrix.ctypes.data
         self.row_addresses = np.zeros(max(capacity, 1), dtype=np.uintp)

@@ -123,6 +123,13 @@ class State:
         room = self.size - self.outside - float(np.abs(self.beta).sum())
         return room if room > SAME_SIZE * self.size else 0.0
 
+    def free(self):
+        """Return a mask of the coefficients at no bound and no kink."""
+        free = (self.beta > self.lower) & (self.beta < self.upper)
+        if self.zone or self.constraint != "sum":
+            free &= self.beta != 0.0
+        return free
+
     def families(self):
         """Return pairs of masks: the coordinates that can grow, and those that can shrink as they do."""
         can_grow, can_shrink = self.beta < self.upper, self.beta > self.lower
@@ -265,9 +272,7 @@ class State:
         """Return for each family the mean slope of its free coordinates or, if there are none, the middle of the
         admissible interval."""
         grow, shrink = self.slopes()
-        free = (self.beta > self.lower) & (self.beta < self.upper)
-        if self.zone or self.constraint != "sum":
-            free &= self.beta != 0.0
+        free = self.free()
         families = self._ends(grow, shrink)
         levels = []
         for number, (_, _, top, bottom) in enumerate(families):

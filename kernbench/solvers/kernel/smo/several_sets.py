@@ -9,6 +9,7 @@ The set keeps the newest half of the last one and takes the rest from both ends 
 thousand members costs little; whole rows, which take most of the time, are computed only for the members that moved, in
 one batch of the kernel engine. The gradient is float64.
 
+Sets grow with the number of free coefficients (`set_size`). Where most of a set would be free, it keeps these instead.
 Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
 """
 
@@ -21,7 +22,7 @@ SHRINK_EVERY = 4  # rounds between two attempts to shrink
 
 
 class SeveralSets(Rounds):
-    """Rounds, each with a working set of its own; see `Rounds`.
+    """Rounds, each with a working set of its own; see `Rounds`. `set_size` is a `SetSize`.
 
     Attributes
     ----------
@@ -33,9 +34,9 @@ class SeveralSets(Rounds):
         Rounds done so far.
     """
 
-    def __init__(self, problem, rows, core, *, initial, working_set_size, shrinking):
-        self.set_size = min(problem.n, working_set_size // 2 * 2)
-        super().__init__(problem, rows, core, self.set_size, initial=initial, whole=False, shrinking=False)
+    def __init__(self, problem, rows, core, *, initial, set_size, shrinking):
+        self.set_size = set_size
+        super().__init__(problem, rows, core, set_size.now, initial=initial, whole=False, shrinking=False)
         self.members, self.n_kept, self.count = np.empty(0, dtype=np.intp), 0, 0
         self.shrinking, self.last_shrunk = shrinking and rows.can_restrict, 0
 
@@ -65,7 +66,8 @@ class SeveralSets(Rounds):
         if self._is_hopeless():
             self.stagnation.give_up()
         elif stagnates:
-            self.set_size = self.stagnation.smaller_set(self.set_size, self.set_size if self.rough else 2)
+            size = self.set_size.now
+            self.set_size.fix(self.stagnation.smaller_set(size, size if self.rough else 2))
             if not self.stagnation.stuck:
                 self._start_anew()
         elif self.shrinking and self.count - self.last_shrunk >= SHRINK_EVERY:
@@ -74,14 +76,18 @@ class SeveralSets(Rounds):
         return steps
 
     def _choose(self, tol):
-        """Choose the next working set, the newest half of the last one and the coordinates that violate most; set
-        `violation`."""
-        # After shrinking to fewer than two working sets, solve the rest as one: two would alternate for many rounds.
-        size, state = self.set_size, self.active.state
-        if self.active.indices is not None and len(state.beta) <= 2 * size:
+        """Choose the next working set, the free coefficients or else the newest half of the last one, and the
+        coordinates that violate most; set `violation`."""
+        state, free = self.active.state, np.flatnonzero(self.active.state.free())
+        self.set_size.grow_for(len(free))
+        size = self.set_size.now
+        if self.active.indices is not None and self.set_size.takes_all(len(state.beta)):
             size = len(state.beta)
-        kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
-        kept = kept[: size // 2]
+        if len(self.members) and self.set_size.should_keep(len(free)):
+            kept = free
+        else:
+            kept = self.members[len(self.members) // 2 :] if len(self.members) >= size else self.members
+            kept = kept[: size // 2]
         self.n_kept = len(kept)
         self.members, self.violation = state.choose(size, kept, 0.5 * tol, self.with_bias)
 

@@ -28,15 +28,13 @@ from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.certificate import is_certified, is_zero
 from kernbench.solvers.kernel.smo.dual_state import State
 from kernbench.solvers.kernel.smo.one_set import OneSet
+from kernbench.solvers.kernel.smo.set_size import SetSize, checked_sizes
 from kernbench.solvers.kernel.smo.several_sets import SeveralSets
 from kernbench.solvers.method import Method
 from kernbench.validation.numbers import check_number
 
 ROUGH = 1e-3  # violation down to which float32 rows are used
 CLASSIC_ROWS = 4000  # up to this size the whole problem is one working set; at 5,000 rows it gains and loses
-WORKING_SET_SIZE = 1024
-LARGE_SET_SIZE = 1536  # ... for rows so long that the kernel between members costs little in comparison:
-LARGE_ROWS = 20_000  # from this many rows on
 
 
 class SMO(Method):
@@ -62,8 +60,10 @@ class SMO(Method):
     initial : Solution, optional
         Start from these coefficients, clipped to the box; with rows of two precisions directly on those of float64 if
         they are good enough. ``initial.state["products"]``, if given, must be K times them.
-    working_set_size : int, optional
-        1024 by default, from 20,000 rows on 1536.
+    working_set_size : int or pair of ints, optional
+        Coordinates of a working set. A pair is the size at first and the largest one: sets grow with the number of free
+        coefficients, as far as the kernel between them takes a quarter of the cache. By default 1024 (from 20,000 rows
+        on 1536) and 6144.
     shrinking : bool, default=True
         Leave out coordinates that will probably stay at their bound.
     classic_rows : int, default=4000
@@ -90,16 +90,14 @@ class SMO(Method):
                  initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS,
                  core="compiled"):  # fmt: skip
         super().__init__(core)
-        if working_set_size is None:
-            working_set_size = LARGE_SET_SIZE if len(y) >= LARGE_ROWS else WORKING_SET_SIZE
-        check_number("working_set_size", working_set_size, at_least=2, whole=True)
+        sizes = checked_sizes(working_set_size, len(y))
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
         if not isinstance(loss, NuLoss):
             example_loss(loss, self.losses)
         problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.problem, self._unit = rows, tol, problem, problem.unit()
-        self._set_size, self._shrinking, self._classic_rows = working_set_size, shrinking, classic_rows
+        self._sizes, self._shrinking, self._classic_rows = sizes, shrinking, classic_rows
         self._is_final, self._known_at = True, None  # whether rows are of the final precision; see `_known`
         if isinstance(rows, TwoPrecisionRows):
             self._begin_rough(initial)
@@ -111,7 +109,7 @@ class SMO(Method):
         options = {"initial": initial, "shrinking": self._shrinking}
         if self.problem.n <= self._classic_rows and rows.capacity >= self.problem.n:
             return OneSet(self.problem, rows, self.core, **options)
-        return SeveralSets(self.problem, rows, self.core, working_set_size=self._set_size, **options)
+        return SeveralSets(self.problem, rows, self.core, set_size=SetSize(*self._sizes, rows), **options)
 
     @property
     def n_iter(self):
