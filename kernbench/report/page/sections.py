@@ -100,7 +100,7 @@ def make_section(results, stated):
         paper=experiment.paper,
         group=experiment.group,
         scale=results.scale,
-        note=experiment.note,
+        note=f"{experiment.differs} {experiment.note}".strip(),
         findings=stated,
         standing=standing(stated),
         tone=tone(stated),

@@ -107,6 +107,8 @@ EXPERIMENT = Experiment(
     ),
     threads=1,
     own_data=True,
+    differs="The paper has one width and its own scaling of the noise; here there are 5 repeats of at most 60 "
+    "minutes at two widths, beside the exact variances.",
     note="One block is the default; the others take new ones. A step of NORMA is 64 rows. The data of "
     "dsg-ridge, with the paper's noise variance of 0.1, ten times that of the data, and its width, the median "
     "distance, which is too wide for these waves; so a narrower one is shown too. The regulariser is s²/n: the "

@@ -206,6 +206,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     threads=1,
+    differs="The paper trains on its whole sets with a grid of steps; here there are 5 repeats of at most 4 hours "
+    "on small public images, with two step sizes.",
     note="ResNet-20 from scratch, batches of 16 positives and 16 negatives, no augmentation; step size and state are "
     "chosen on a tenth of the training images. The paper's grids are cut to two step sizes. AGD-SBCD passes "
     "each batch through two networks, so its epoch costs twice as much. The paper prints for "
