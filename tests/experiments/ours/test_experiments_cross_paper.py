@@ -25,9 +25,10 @@ def test_every_method_is_followed_and_judged(outcome, method):
         assert metrics["gap"] < 2e-3 and metrics["distance"] < 0.1 and metrics["gap_seconds"] is not None
 
 
+@pytest.mark.parametrize("n", [100, 2100])  # beyond 2,000 rows estimators take single precision by default
 @pytest.mark.parametrize("objective", [ROWS, PAIRS])
-def test_the_exact_solution_is_at_distance_0_of_itself(objective):
-    judge = Judge(load("checkerboard", n_train=100, n_test=200), objective, gamma=5.0, alpha=0.01)
+def test_the_exact_solution_is_at_distance_0_of_itself_and_certified(objective, n):
+    judge = Judge(load("checkerboard", n_train=n, n_test=200), objective, gamma=5.0, alpha=1 / n)
     assert judge.exact["distance"] == 0 and judge.exact["gap"] < 1e-3
 
 
