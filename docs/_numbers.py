@@ -1,8 +1,7 @@
-"""Texts in README.md and docs/ that are written from elsewhere: measured numbers, and what was found about the papers.
+"""Measured numbers in README.md and docs/, written from the records of the checked-in report.
 
 A page marks the place of a text by ``<!-- numbers: NAME -->`` and ``<!-- /numbers -->``; between them stands what the
-function of that name in `TEXTS` returns: from the records of the checked-in report, or from what the report says of a
-paper (`_papers`). ``python docs/_numbers.py`` writes all; a test fails while one differs.
+function of that name in `TEXTS` returns. ``python docs/_numbers.py`` writes all; a test fails while one differs.
 """
 
 import json
@@ -12,10 +11,6 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median, stdev
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from _papers import PAPERS, findings, overview  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "records.jsonl.xz"
@@ -38,15 +33,9 @@ class Records:
     ----------
     path : Path
         As ``kernbench report --compact`` writes it.
-
-    Attributes
-    ----------
-    folder : Path
-        The report beside the records.
     """
 
     def __init__(self, path=RECORDS):
-        self.folder = path.parent
         self._found = defaultdict(dict)
         for record in map(json.loads, lzma.decompress(path.read_bytes()).splitlines()):
             if record["status"] == "ok" and record["scale"] == "paper":
@@ -252,14 +241,12 @@ TEXTS = {
     "window-training": window_training,
     "one-pass": one_pass,
     "workers": workers,
-    "papers": lambda records: overview(records.folder),
-    **{f"paper-{paper.page}": lambda records, paper=paper: findings(records.folder, paper) for paper in PAPERS},
 }
 
 
 def pages():
     """The pages that may hold marks."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "papers").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def filled(text, records):

@@ -16,6 +16,7 @@ import kernbench
 from kernbench._models import BY_NAME, ESTIMATORS, TRANSFORMERS
 
 ROOT = Path(__file__).resolve().parent.parent
+INSTALLED = Path(kernbench.__file__).parent.parent  # where kernbench is imported from
 CITATION = re.compile(r"\s*\[\d+\]_")
 CONTINUED = re.compile(r"\\\n\s*")  # a backslash at the end of a line
 TYPE_LINE = re.compile(r"^\w[\w, *]* : .*$", re.MULTILINE)
@@ -188,7 +189,7 @@ def _paragraph(text):
 
 
 def _parsed(module):
-    path = ROOT.joinpath(*module.split("."))
+    path = INSTALLED.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.parse(path.read_text(encoding="utf-8"))
 

@@ -1,12 +1,16 @@
-"""What the checked-in report says of the five papers, for the pages of docs/papers.
+"""What the checked-in report says of the five papers, put into the pages of docs/papers as Sphinx reads them.
 
+``<!-- report: sbp -->`` is the place of what was found about a paper, ``<!-- report: papers -->`` of a table of all.
 The report is read as Markdown, as ``kernbench report`` writes it: claims from ``summary.md``, tables and remarks from
 ``details/``. A heading that is not there raises LookupError, so that a page cannot lose its table unnoticed.
 """
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
+REPORT = Path(__file__).resolve().parent.parent / "reports"
+PLACE = re.compile(r"^<!-- report: (\w+) -->$", re.MULTILINE)
 CLAIM = re.compile(r"^\* \*(?P<verdict>[^*]+):\* (?P<claim>.*)$", re.MULTILINE)
 DIFFERENCES = "How this differs from the paper"
 
@@ -43,6 +47,19 @@ PAPERS = (
         (("dsg-svm", "Test error after one pass"), ("dsg-svm", "Test error in the time of one doubly stochastic pass")),
     ),
 )
+
+
+def insert(app, docname, source):
+    """Put what was found into a page that Sphinx has read."""
+    source[0] = filled(source[0])
+
+
+def filled(text, folder=REPORT):
+    """Return the text of a page with what the report in `folder` says."""
+    pages = {paper.page: paper for paper in PAPERS}
+    return PLACE.sub(
+        lambda found: overview(folder) if found[1] == "papers" else findings(folder, pages[found[1]]), text
+    )
 
 
 def section(text, heading, level=2):

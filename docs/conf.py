@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import _design  # noqa: E402
 import _mathml  # noqa: E402
 import _pages  # noqa: E402
+import _papers  # noqa: E402
 from sphinx_gallery.sorting import ExplicitOrder  # noqa: E402
 
 import kernbench  # noqa: E402
@@ -94,8 +95,9 @@ html_sidebars = {"index": [], "tutorial": [], "choose": []}
 
 def setup(app):
     """Connect what changes pages on their way."""
-    app.connect("source-read", _pages.links_to_pages)
     app.connect("source-read", _design.insert)
+    app.connect("source-read", _papers.insert)
+    app.connect("source-read", _pages.links_to_pages)  # of what was inserted, too
     app.connect("autodoc-process-docstring", _pages.as_restructured_text, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", _pages.skip_foreign_members)
     _mathml.setup(app)

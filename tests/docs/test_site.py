@@ -21,12 +21,12 @@ GALLERY = "gallery/index"  # written by sphinx-gallery, with its own toctree
 
 def load(name):
     spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 
 
-pages, design = load("_pages"), load("_design")
+pages, design, papers = load("_pages"), load("_design"), load("_papers")
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def texts():
         for path in DOCS.rglob("*.md")
         if path.relative_to(DOCS).parts[0] not in pages.WRITTEN
     }
+    own = {page: papers.filled(design.filled(text)) for page, text in own.items()}
     own = {page: pages.links_on_site(text, f"docs/{page}.md") for page, text in own.items()}
     written = pages.api_pages() | pages.copied_pages()
     return own | {posixpath.splitext(name)[0]: text for name, text in written.items()}

@@ -1,0 +1,71 @@
+"""The pages of papers say what the checked-in report says."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from kernbench.experiments import EXPERIMENTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+spec = importlib.util.spec_from_file_location("docs_papers", DOCS / "_papers.py")
+papers = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look there
+spec.loader.exec_module(papers)
+
+SUMMARY = """## Some paper
+
+A: B
+
+### [First](details/first-paper.md), paper scale
+
+* *holds on all 2 data sets:* a
+* *holds on 1 of 2 data sets, cannot be judged on 1:* b
+
+* *does not hold on any of 2 data sets:* c
+* *cannot be judged:* d
+* *has no records:* e
+
+## Another
+
+C: D
+"""
+
+
+def test_claims_are_counted_by_their_verdicts():
+    assert papers.counts(SUMMARY) == [1, 1, 1, 2]
+
+
+def test_findings_are_claims_tables_and_differences(tmp_path):
+    (tmp_path / "details").mkdir()
+    (tmp_path / "summary.md").write_text(SUMMARY)
+    details = "# First (paper scale)\n\n## T\n\n| a |\n\n## How this differs from the paper\n\nSo.\n\n## Z\n\nz\n"
+    (tmp_path / "details" / "first-paper.md").write_text(details)
+    found = papers.findings(tmp_path, papers.Paper("x", "Some paper", (("first", "T"),)))
+    assert found.startswith("A: B.\n") and "**[First](../../reports/details/first-paper.md)**, paper scale" in found
+    assert all(f":* {claim}\n" in found for claim in "abcde") and "C: D" not in found
+    assert "### T\n\nFirst (paper scale):\n\n| a |\n" in found and found.endswith("So.\n")
+    with pytest.raises(LookupError, match="no section 'U'"):
+        papers.findings(tmp_path, papers.Paper("x", "Some paper", (("first", "U"),)))
+
+
+def test_every_paper_has_a_page_with_all_that_was_measured():
+    """Each group of experiments but our own has a page, and all experiments of the report are on it."""
+    assert {paper.group for paper in papers.PAPERS} == {experiment.group for experiment in EXPERIMENTS} - {"Ours"}
+    for paper in papers.PAPERS:
+        page = (DOCS / "papers" / f"{paper.page}.md").read_text(encoding="utf-8")
+        assert papers.PLACE.findall(page) == [paper.page]
+        text = papers.filled(page)
+        for experiment in EXPERIMENTS:
+            details = f"details/{experiment.name}-paper.md"
+            if experiment.group == paper.group and (papers.REPORT / details).is_file():
+                assert details in text
+        assert text.count("\n| --- |") >= len(paper.tables)
+
+
+def test_the_overview_counts_every_claim():
+    page = papers.filled((DOCS / "papers.md").read_text(encoding="utf-8"))
+    for paper in papers.PAPERS:
+        row = next(line for line in page.splitlines() if f"](papers/{paper.page}.md)" in line)
+        found = papers.CLAIM.findall(papers.findings(papers.REPORT, paper))
+        assert sum(int(cell) for cell in row.split("|")[2:-1]) == len(found) > 0
