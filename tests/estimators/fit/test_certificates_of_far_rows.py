@@ -78,6 +78,18 @@ def test_exact_values_of_far_rows_have_a_small_gap(kernel, form, arrangement, fa
     assert model.converged_ and model.duality_gap_ <= model.tol * model.objective_
 
 
+@pytest.mark.parametrize("far", [1e4, 1e6])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("density", [0.02, 0.1, 1.0])
+def test_an_outlier_among_rows_of_few_entries_leaves_the_gap_small(density, form, far, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = sparse.random(2200, 50, density=density, random_state=rng).toarray()
+    y = X @ rng.normal(size=50) > 0
+    X[0, 0] = far
+    model = KernelSVC(gamma=0.5).fit(form(X), y)
+    assert model.converged_ and model.duality_gap_ <= model.tol * model.objective_
+
+
 def test_near_rows_do_not_depend_on_rows_afar(global_random_seed):
     X = np.random.default_rng(global_random_seed).normal(size=(50, 4))
     exact = kernel_values(Gaussian(), X)
