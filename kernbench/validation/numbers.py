@@ -78,6 +78,8 @@ def is_number(value):
 
 def is_integer(value):
     """Whether `value` is an integer; booleans, which are integers in Python, are rejected."""
+    if type(value) is int:
+        return True
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 

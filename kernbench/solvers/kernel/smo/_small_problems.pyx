@@ -262,6 +262,7 @@ cdef class SmallProblem(SmallProblems):
 
     cdef object problem
     cdef object state                   # of dual_state, with a share nu: its coefficients and gradient are copies
+    cdef double level                   # ... and its rho or eps, of the last `_measure`
 
     def __init__(self, KernelRows rows, problem, *, tol):
         n = problem.n
@@ -272,7 +273,7 @@ cdef class SmallProblem(SmallProblems):
         """Return the coefficients and the intercept, and with a share nu rho or eps; zeros before the run."""
         state = {}
         if self.n_done and self.problem.constraint != "sum":
-            state["level"] = np.array([self.state.level()])
+            state["level"] = np.array([self.level])
         return Solution(self.dual_coef[0], float(self.intercept[0]), state=state)
 
     cdef int _load(self, Py_ssize_t k) except -1:
@@ -296,7 +297,7 @@ cdef class SmallProblem(SmallProblems):
             return SmallProblems._measure(self, intercept, objective, dual)
         dual[0] = self._dual()
         state, problem = self.state, self.problem
-        scores, intercept[0] = state.scores(), state.intercept()
+        scores, (intercept[0], self.level) = state.scores(), state.intercept_and_level()
         objective[0] = problem.objective(scores, state.beta @ scores, intercept[0])
         return 0
 

@@ -260,13 +260,18 @@ class State:
 
     def intercept(self):
         """Return the b of the optimality conditions, from the slopes of free coordinates."""
-        levels = self._levels()
-        return 0.5 * sum(levels) if len(levels) == 2 else levels[0]
+        return self.intercept_and_level()[0]
 
     def level(self):
         """Return the rho or eps of a problem with a share nu, from the slopes of free coordinates."""
+        return self.intercept_and_level()[1]
+
+    def intercept_and_level(self):
+        """Return both, at the cost of one."""
         levels = self._levels()
-        return 0.5 * abs(levels[0] - levels[1]) if len(levels) == 2 else 0.0
+        if len(levels) == 2:
+            return 0.5 * sum(levels), 0.5 * abs(levels[0] - levels[1])
+        return levels[0], 0.0
 
     def _levels(self):
         """Return for each family the mean slope of its free coordinates or, if there are none, the middle of the
