@@ -48,6 +48,6 @@ def test_a_sentence_that_tells_something_else_is_noticed():
     scale = one.scale("paper")
     for change, fault in (({"repeats": 31}, "repeats"), ({"time_limit": 60.0}, "time limit")):
         assert list(faults(replace(one, scales={**one.scales, "paper": replace(scale, **change)}))) == [fault]
-    for words, fault in (("19 values", "20 values"), ("1e-08", "1e-07"), ("values of α", "settings")):
+    for words, fault in (("23 values", "22 values"), ("1e-10", "1e-09"), ("values of α", "settings")):
         assert list(faults(replace(one, differs=one.differs.replace(words, fault)))) == ["grids"]
     assert list(faults(replace(one, differs="")))[0] == "one sentence about the paper"

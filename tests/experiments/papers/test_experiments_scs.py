@@ -116,7 +116,9 @@ def test_first_and_last_iterations_are_followed(outcome, method):
 
 
 def test_a_width_is_validated_on_training_rows_and_the_best_one_bounds_it(outcome):
-    found = outcome(get("scs-width"), "magic-stand-in", "width", arguments={"n_train": 120}, factors=[0.25, 1.0, 4.0])
+    found = outcome(
+        get("scs-width"), "breast-cancer", "width", arguments={"test_fraction": 0.8}, factors=[0.25, 1.0, 4.0]
+    )
     metrics, trace = found["metrics"], found["trace"]
     assert max(metrics["accuracy_here"], metrics["accuracy_validated"]) <= metrics["best"]
     assert metrics["best_factor"] in trace["factor"] and metrics["validated_factor"] in trace["factor"]

@@ -1,6 +1,6 @@
 """What the experiments on the ROC-SVM share: names, parameters, metrics."""
 
-from kernbench.experiments.declare import PaperData, PaperNumber
+from kernbench.experiments.declare import Bound, PaperData, PaperNumber
 from kernbench.experiments.declare import metrics as m
 
 HERE = "kernbench.experiments.papers.rocsvm"
@@ -42,6 +42,13 @@ METRICS = (
     ),
 )
 
+
+EQUAL_CLAIM = Bound(
+    "At the limit of 1,000 steps Adamax is within 1 % of the optimum over its own B = n pairs.",
+    "equal",
+    "drawn_limit_excess",
+    0.01,
+)
 
 # What the three experiments have in common.
 RACE = {

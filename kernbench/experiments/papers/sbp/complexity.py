@@ -10,6 +10,7 @@ import numpy as np
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.objectives import gaussian, mean_hinge
+from kernbench.experiments.measure.rates import rate
 from kernbench.experiments.measure.record import columns, exponent, result
 from kernbench.experiments.papers.sbp import runs
 from kernbench.experiments.papers.sbp.parts import LABELS
@@ -38,8 +39,9 @@ def measure(cell):
     Returns
     -------
     dict
-        ``metrics``: ``slope`` and ``bound``, by solver: the power of 1/eps with which evaluations grow,
-        measured and of the bound at the same eps; ``beyond``, measured less bound; ``reference_loss``,
+        ``metrics``: ``slope`` and ``bound``, by solver: the power of 1/eps with which evaluations grow, measured, with
+        the ends ``low`` and ``high`` of its interval, and of the bound at the same eps; ``beyond``, measured less
+        bound; ``reference_loss``,
         ``reference_norm``. ``trace``: ``solver``, ``kind``, ``accuracy`` (1/eps) and ``evaluations``.
     """
     data = load(cell.loader)(**cell.arguments)
@@ -49,7 +51,7 @@ def measure(cell):
     found = {name: _frontier(name, data, params, problem, cell.seed) for name in params["solvers"]}
     ladder = _ladder(loss, found)
     trace = []
-    slopes, bounds = {}, {}
+    slopes, bounds, lows, highs = {}, {}, {}, {}
     for name, frontier in found.items():
         needed = [least_cost(frontier, loss + eps) for eps in ladder]
         rows = [(eps, cost) for eps, cost in zip(ladder, needed) if cost is not None]
@@ -60,10 +62,13 @@ def measure(cell):
         for kind, values in ((MEASURED, [cost for _, cost in rows]), (BOUND, scaled)):
             trace += [(LABELS[name], kind, 1.0 / eps, value) for (eps, _), value in zip(rows, values)]
         inverse = [1.0 / eps for eps, _ in rows]
-        slopes[name] = exponent(inverse, [cost for _, cost in rows])
+        measured = rate(inverse, [cost for _, cost in rows])
+        slopes[name], lows[name], highs[name] = measured.slope, measured.low, measured.high
         bounds[name] = exponent(inverse, bound)
     metrics = {
         "slope": slopes,
+        "low": lows,
+        "high": highs,
         "bound": bounds,
         "beyond": {name: slopes[name] - bounds[name] for name in slopes},
         "reference_loss": loss,

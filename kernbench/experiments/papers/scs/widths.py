@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.scs.accuracy import SIZES, TABLE
-from kernbench.experiments.papers.scs.parts import HERE, KERNEL_SVC, PAPER, PROBLEM, RED_WINES, SMALL, stand_in
+from kernbench.experiments.papers.scs.parts import HERE, KERNEL_SVC, PAPER, PROBLEM, RED_WINES, SMALL
 
 FACTORS = [2.0**k for k in range(-5, 3)]  # by which σ is multiplied; with wider ones only the larger class is predicted
 SWEEP = {"factors": FACTORS, "max_iter": 300}
@@ -32,7 +32,6 @@ QUICK = Scale(
             note="500 training rows, as in the paper, and 69 test rows. It comes with scikit-learn.",
             repeat_argument="split_seed",
         ),
-        replace(stand_in("magic-stand-in", 400, 10, 1000, "magic"), params=SWEEP),
     ),
     repeats=1,
     time_limit=60.0,
