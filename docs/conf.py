@@ -90,7 +90,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "tutorial": [], "choose": []}
+html_sidebars = {"index": [], "tutorial": [], "choose": [], "design": []}  # the last has wide diagrams
 
 
 def setup(app):
