@@ -13,6 +13,7 @@ TASKS = ("cardiomegaly", "edema", "consolidation", "atelectasis", "pleural-effus
 # The paper's parameters (Appendix E.2), in the scale-free form: mu' and gamma' there. The authors chose among all pairs
 # of a grid on validation data; this is one of its points. Their c is the solver's default for the scale of the rows.
 AGD = {"mu": 1e3, "gamma": 2e3}
+LAMBDAS = {**AGD, "thresholds": "stochastic"}  # Algorithm 1: a threshold λ for each positive
 
 METRICS = (
     m.percent("test_pauc", "pAUC on test rows", 1e-3, "higher", unit=""),
