@@ -4,9 +4,9 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from kernbench._names import unknown_name
 from kernbench._random import as_generator
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.numbers import check_name
 
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows stay sparse
@@ -38,8 +38,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
         Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
         even. 1 if the median is 0, since half of the pairs are equal.
     """
-    if metric not in METRICS:
-        raise ValueError(unknown_name("metric", metric, METRICS))
+    check_name("metric", metric, METRICS)
     if X.shape[0] > n_rows:
         X = X[np.sort(as_generator(random_state).choice(X.shape[0], n_rows, replace=False))]
     if X.shape[0] < 2:

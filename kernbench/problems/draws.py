@@ -9,6 +9,7 @@ import numpy as np
 from kernbench._random import as_generator
 
 __all__ = [
+    "PASSES",
     "UniformStream",
     "as_generator",
     "cumulative_weights",
@@ -18,6 +19,8 @@ __all__ = [
     "seed_of",
     "stratified_sample",
 ]
+
+PASSES = ("permutation", "uniform")  # over the rows: each once, or as many drawn with replacement
 
 
 def cumulative_weights(weights):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.readers.delimited import read_csv
 from kernbench.datasets.real.preparation import read_numbers, signs, split_by_seed
 from kernbench.datasets.real.uci import UCI_PAGES, uci_file
+from kernbench.validation.numbers import check_name
 
 GOOD_WINE = 7  # the least quality labelled +1
 WINES = {"both": ("red", "white"), "red": ("red",), "white": ("white",)}  # files by colour
@@ -44,8 +44,7 @@ def wine_quality(paths, *, colour="both"):
     colour : {"both", "red", "white"}, default="both"
         The 1,599 red wines (13.6 % of them +1), the 4,898 white wines (21.6 %), or both.
     """
-    if colour not in WINES:
-        raise ValueError(unknown_name("colour", colour, WINES))
+    check_name("colour", colour, WINES)
     tables = [read_csv(paths[f"winequality-{one}.csv"], label="quality") for one in WINES[colour]]
     X, quality = (np.concatenate(column) for column in zip(*tables, strict=True))
     return X, signs(quality >= GOOD_WINE)

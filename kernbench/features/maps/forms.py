@@ -16,7 +16,6 @@ random                    1                           Linear, Hellinger, semigro
 ========================  ==========================  ========================================================
 """
 
-from kernbench._names import unknown_name
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.kernels.functions import (
     KERNELS,
@@ -39,6 +38,7 @@ from kernbench.kernels.functions import (
     SkewedIntersection,
     Sum,
 )
+from kernbench.validation.numbers import check_name
 
 FOURIER = (Gaussian, Laplacian, Cauchy, Matern, SkewedChiSquared, SkewedIntersection)
 LAPLACE = (ExponentialSemigroup, ReciprocalSemigroup)
@@ -114,8 +114,7 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
     ValueError
         If the form is unknown, is not offered by the kernel or does not fit the number of columns.
     """
-    if form not in ALL_FORMS:
-        raise ValueError(unknown_name("form", form, ALL_FORMS))
+    check_name("form", form, ALL_FORMS)
     allowed = forms_of(factors)
     if form == "auto":
         if "exact" in allowed:
@@ -138,8 +137,7 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
 
 def check_draws(factors, form, draws):
     """Raise ValueError unless features of that form can be drawn that way."""
-    if draws not in ALL_DRAWS:
-        raise ValueError(unknown_name("draws", draws, ALL_DRAWS))
+    check_name("draws", draws, ALL_DRAWS)
     for factor in factors:
         allowed = ["iid"]
         density = SPECTRAL_DENSITIES.get(type(factor))

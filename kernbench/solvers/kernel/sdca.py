@@ -19,16 +19,15 @@ since they are feasible, D is a lower bound of the optimum at any time, and the 
 
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.losses.duality import balanced
 from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
-from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.draws import PASSES, as_generator, draw_indices
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
+from kernbench.validation.numbers import check_name
 
 BATCH = 256  # examples drawn together; pairs are found among them
-ORDERS = ("permutation", "uniform")
 
 
 class SDCA(Method):
@@ -62,8 +61,7 @@ class SDCA(Method):
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, order="permutation", shrinking=True, core="compiled"):  # fmt: skip
         super().__init__(core)
-        if order not in ORDERS:
-            raise ValueError(unknown_name("order", order, ORDERS))
+        check_name("order", order, PASSES)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if problem.alpha is None:
             raise ValueError("SDCA needs alpha, a positive number")

@@ -14,17 +14,15 @@ with the margins m_i at each visit, costs nothing and would be the gap if nothin
 
 import numpy as np
 
-from kernbench._names import unknown_name
 from kernbench.losses.margin import LogLoss
 from kernbench.losses.regression import EXAMPLE_LOSSES
-from kernbench.problems.draws import as_generator, draw_indices
+from kernbench.problems.draws import PASSES, as_generator, draw_indices
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_name, check_number
 
-ORDERS = ("permutation", "uniform")
 MOST_CORRECTION = 10.0  # largest correction factor of an estimate of the gap
 
 
@@ -58,8 +56,7 @@ class SDCA(Method):
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, shrinking=True, order="permutation",
                  min_iter=0, random_state=None, initial=None, core="compiled"):  # fmt: skip
         super().__init__(core)
-        if order not in ORDERS:
-            raise ValueError(unknown_name("order", order, ORDERS))
+        check_name("order", order, PASSES)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.tol = require_number("tol", tol)
         self.min_iter = check_number("min_iter", min_iter, at_least=0, whole=True)
