@@ -237,3 +237,8 @@ def test_a_snapshot_keeps_its_manifest(race_records, tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     assert "manifest.json" in page_of(build(tmp_path, tmp_path / "with", compact=True))
     assert (tmp_path / "with" / "manifest.json").read_text() == "{}"
+
+
+def test_a_race_without_times_of_the_usual_choice_has_no_figure_of_speed(write, records, tmp_path):
+    rows = [record for record in records.race() if record["method"] != "libsvm"]
+    assert "Which method for your data?" in page_of(build(write(rows), tmp_path / "out"))
