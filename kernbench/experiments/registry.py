@@ -22,6 +22,7 @@ EXPERIMENTS = [
         "papers.rocsvm.real",
         "ours.auc_peers.declaration",
         "ours.distributed.declaration",
+        "ours.windows.declaration",
         "ours.cross_paper.declaration",
         "papers.scs.accuracy",
         "papers.scs.objective",
