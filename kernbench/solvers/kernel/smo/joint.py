@@ -19,11 +19,11 @@ import numpy as np
 
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.dual_state import State
+from kernbench.solvers.kernel.smo.set_size import ROOM, WORKING_SET_SIZE
 from kernbench.solvers.kernel.smo.stagnation import Stagnation
 from kernbench.solvers.method import Method
 
-LEAST_MEMBERS, MOST_MEMBERS = 1024, 4096  # of the set of one problem
-ROOM = 1.25  # members of such a set, as a multiple of the free coordinates: a set that lacks some takes many rounds
+LEAST_MEMBERS, MOST_MEMBERS = WORKING_SET_SIZE, 4096  # of the set of one problem
 SHARED_MEMBERS = 2048  # of a union of sets: a step takes as long as a larger one, and its block leaves the caches
 INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of that of all coordinates
 STEPS_PER_MEMBER = 100
@@ -119,7 +119,7 @@ class JointSMO(Method):
     def _choose(self, k):
         """Return the set that problem k needs: its free coordinates, then those that violate its conditions most."""
         state = self.states[k]
-        free = np.flatnonzero((state.beta > state.lower) & (state.beta < state.upper))
+        free = np.flatnonzero(state.free())
         needed = max(LEAST_MEMBERS, int(ROOM * len(free)))
         size, slack = min(needed, MOST_MEMBERS, len(state.beta)), 0.5 * self.tol * self.units[k]
         kept = free[:0] if needed > MOST_MEMBERS else free  # or there would be no room for others
