@@ -181,6 +181,9 @@ def tree_with_a_loss(tmp_path_factory):
     installed = Path(kernbench.__file__).parent
     for module in installed.rglob("*.so"):
         shutil.copy2(module, tree / "kernbench" / module.relative_to(installed))
+    libraries = installed.with_name("kernbench.libs")  # those that auditwheel took into the wheel
+    if libraries.is_dir():
+        shutil.copytree(libraries, tree / libraries.name)
     for change in blocks("Add a loss", "diff"):
         name, *hunks = re.split(r"^@@ .*\n", change, flags=re.MULTILINE)
         path = tree / name.removeprefix("--- ").strip()
