@@ -30,6 +30,7 @@ EXPERIMENTS = [
         "papers.pauc.train",
         "papers.pauc.test",
         "papers.pauc.mu",
+        "papers.pauc.rates",
         "papers.pauc.sorr",
         "papers.pauc.networks",
         "papers.dsg.ridge",

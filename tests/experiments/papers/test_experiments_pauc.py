@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import Dataset
-from kernbench.experiments.papers.pauc import mu, peers, sorr, splits, train
+from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train
 from kernbench.experiments.papers.pauc.test import PAPER_SCALE
 
 RUNS = [
@@ -24,6 +24,17 @@ def test_every_method_is_followed_to_its_end(outcome, experiment, dataset, metho
     found = outcome(experiment, dataset, method, **limit)
     trace, metrics = found["trace"], found["metrics"]
     assert trace["loss"][-1] == metrics["objective"] > 0 and trace["n_iter"][-1] == metrics["n_iter"]
+
+
+@pytest.mark.parametrize("method", ["agd-sbcd", "agd-sbcd-threshold"])
+def test_the_criticality_has_a_point_for_each_length_of_a_run_and_the_power_that_is_fitted_to_them(outcome, method):
+    found = outcome(rates.EXPERIMENT, "edema-stand-in", method, outer=[1, 2, 3])
+    trace = found["trace"]
+    assert trace["n_iter"] == [50, 250, 700] and min(trace["criticality"]) > 0
+    np.testing.assert_allclose(trace["passes"], np.array(trace["n_iter"]) * 200 / 1000)
+    expected = np.polyfit(np.log(trace["passes"]), np.log(trace["criticality"]), 1)[0]
+    metrics = found["metrics"]
+    assert metrics["slope"] == pytest.approx(expected) and metrics["low"] < expected < metrics["high"]
 
 
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])

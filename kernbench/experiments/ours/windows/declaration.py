@@ -52,10 +52,10 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Bound(
-            "Where a logistic regression is right, the window wins nowhere.",
+            "Where a logistic regression is right, the window wins no more places than chance gives (2 of 20).",
             "difference",
             "wins",
-            0.0,
+            2.0,
             datasets=("right",),
         ),
     ),  # fmt: skip
@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
         HeatMap(
             f"map-{name}",
             f"Partial AUC × 100, window less logistic regression, {PANELS[name]}",
-            Axis("trace.difference", "difference, in points", "", 100.0),
+            Axis("trace.difference", "difference, in points", "", 102.0),
             row="trace.positives",
             column="trace.range",
             datasets=(name,),
