@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
         HeatMap(
             f"map-{name}",
             f"Partial AUC × 100, window less logistic regression, {PANELS[name]}",
-            Axis("trace.difference", "difference, in points", "", 102.0),
+            Axis("trace.difference", "difference, in points", "", 100.0),
             row="trace.positives",
             column="trace.range",
             datasets=(name,),
