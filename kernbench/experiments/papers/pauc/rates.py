@@ -1,8 +1,5 @@
 """``pauc-rates``: Proposition 4 beside what is measured: criticality over the work of AGD-SBCD."""
 
-from warnings import catch_warnings, simplefilter
-
-from kernbench._lazy import load
 from kernbench.experiments.declare import (
     Axis,
     Bound,
@@ -16,13 +13,9 @@ from kernbench.experiments.declare import (
     Scale,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.measure.building import build
-from kernbench.experiments.measure.rates import rate
-from kernbench.experiments.measure.record import columns, result
 from kernbench.experiments.papers.pauc.parts import AGD, CLASSIFIER, LAMBDAS, PAPER, RANGE, stand_in
 
 TASKS = ("edema", "consolidation")
-BATCH = 200  # rows of a step
 EXPONENT = -1 / 6  # of the work: |gradient| falls like K^-1/2 of the outer iterations, whose steps sum to K^3
 
 
@@ -34,31 +27,8 @@ def _method(name, label, options):
         CLASSIFIER,
         {**common, "solver_options": options},
         seed_param="random_state",
-        measure="kernbench.experiments.papers.pauc.rates:measure",
+        measure="kernbench.experiments.papers.pauc.criticality:measure",
     )
-
-
-def measure(cell):
-    """Judge runs of more and more outer iterations, from the same start, by their criticality.
-
-    Returns
-    -------
-    dict
-        ``metrics``: ``criticality`` after the most steps; ``slope``, its power of the work, with the ends ``low`` and
-        ``high`` of its interval. ``trace``: ``n_iter``, ``passes`` (rows touched over rows) and ``criticality``.
-    """
-    data = load(cell.loader)(**cell.arguments)
-    params = {name: value for name, value in cell.params.items() if name != "outer"}
-    rows, n = [], len(data.y_train)
-    for outer in cell.params["outer"]:
-        steps = 50 * sum((k + 1) ** 2 for k in range(outer))
-        with catch_warnings():
-            simplefilter("ignore")  # every run but an exact one stops at its limit
-            model = build(cell.estimator, {**params, "max_iter": steps}, n).fit(data.X_train, data.y_train)
-        rows.append((steps, steps * BATCH / n, model.criticality(data.X_train, data.y_train)))
-    found = rate([row[1] for row in rows], [row[2] for row in rows])
-    metrics = {"criticality": rows[-1][2], "slope": found.slope, "low": found.low, "high": found.high}
-    return result(data, metrics, trace=columns(("n_iter", "passes", "criticality"), rows))
 
 
 def _setting(task, n_train, n_features, outer):
