@@ -1,4 +1,4 @@
-"""``pauc-rates``: Proposition 4 beside what is measured: criticality over the work of AGD-SBCD."""
+"""``pauc-rates``: Theorem 5 beside what is measured: criticality over the work of AGD-SBCD."""
 
 from kernbench.experiments.declare import (
     Axis,
@@ -37,8 +37,8 @@ def _setting(task, n_train, n_features, outer):
 
 EXPERIMENT = Experiment(
     name="pauc-rates",
-    title="AGD-SBCD: the rate of Proposition 4",
-    paper=f"{PAPER}, Proposition 4",
+    title="AGD-SBCD: the rate of Theorem 5",
+    paper=f"{PAPER}, section 5, Theorem 5",
     group="Partial AUC",
     methods=(
         _method("agd-sbcd", "AGD-SBCD, a λ per positive", LAMBDAS),
@@ -55,9 +55,7 @@ EXPERIMENT = Experiment(
         m.number("high", "to", 0.1),
     ),
     claims=(
-        Bound(
-            "The criticality falls no slower than the proposition says: like work^-⅙.", "agd-sbcd", "slope", EXPONENT
-        ),
+        Bound("The criticality falls no slower than the theorem says: like work^-⅙.", "agd-sbcd", "slope", EXPONENT),
     ),
     paper_data=tuple(PaperData(task, "no data: the rate that it proves") for task in TASKS),
     paper_numbers=tuple(
@@ -67,7 +65,7 @@ EXPERIMENT = Experiment(
         MetricTable(
             "rates",
             "The power of the work with which the criticality falls, with 95 % intervals",
-            (Quantity("slope", "paper", label="Proposition 4"), "slope", "low", "high", "criticality"),
+            (Quantity("slope", "paper", label="Theorem 5"), "slope", "low", "high", "criticality"),
         ),
     ),
     figures=(
@@ -78,7 +76,7 @@ EXPERIMENT = Experiment(
             Axis("trace.criticality", "criticality", log=True),
             panel="dataset",
             slope=EXPONENT,
-            slope_label="work^-⅙, Proposition 4",
+            slope_label="work^-⅙, Theorem 5",
             large=True,
         ),
     ),
