@@ -25,6 +25,6 @@ print(*sorted(set({names}) & set(sys.modules)))
 def test_fits_load_nothing_of_the_suite():
     models = [(model.name, model.task) for model in MODELS]
     code = FIT.format(models=models, names=ONLY_OF_THE_SUITE)
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
