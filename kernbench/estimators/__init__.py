@@ -24,7 +24,7 @@
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
     search/        KernelSVCCV
       one_kernel.py    all folds, Cs and pairs of classes on the same kernel rows; starts.py
-      grid_of_cells.py  results.py    the cells of a grid, and their table
+      cells.py  results.py    the cells of a grid, and their table
       folds.py  held_out.py    checks of the folds; scores of held-out rows
     regression/    KernelRegressor, KernelSVR, KernelNuSVR, LinearRegressor
       tasks.py  nu_svr_task.py  parameters.py    their problems; checks of the arguments

@@ -13,11 +13,11 @@ from kernbench._callbacks import current_report
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
+from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.certificate import covered_range
 from kernbench.estimators.search.folds import checked_folds
-from kernbench.estimators.search.grid import check_memory, checked_grid
-from kernbench.estimators.search.grid_of_cells import GridOfCells
 from kernbench.estimators.search.held_out import checked_scoring
+from kernbench.estimators.search.parameters import check_memory, checked_grid
 from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import index_chosen, results_of
 from kernbench.estimators.search.search_result import SearchResult

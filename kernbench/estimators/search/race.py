@@ -26,8 +26,8 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.utils import check_random_state
 
+from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.folds import Fold
-from kernbench.estimators.search.grid_of_cells import GridOfCells
 from kernbench.estimators.search.one_kernel import Cell, OneKernel
 from kernbench.kernels.domain import is_precomputed
 

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils.estimator_checks import check_estimator
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search import grid, grid_of_cells, one_kernel
+from kernbench.estimators.search import cells, one_kernel, parameters
 from kernbench.estimators.search.starts import restored
 from kernbench.kernels.blocks import block
 from kernbench.kernels.rows import KernelRows
@@ -185,9 +185,9 @@ def test_folds_that_do_not_fit_into_memory_are_rejected(monkeypatch):
     X, y = examples(60)
 
     class Memory:
-        available = grid.BYTES_PER_FOLD * 60 * 3 + 1
+        available = parameters.BYTES_PER_FOLD * 60 * 3 + 1
 
-    monkeypatch.setattr(grid.psutil, "virtual_memory", Memory)
+    monkeypatch.setattr(parameters.psutil, "virtual_memory", Memory)
     KernelSVCCV([1.0], [0.1], cv=3).fit(X, y)
     with pytest.raises(ValueError, match="at most 3 folds fit"):
         KernelSVCCV([1.0], [0.1], cv=4).fit(X, y)
@@ -201,15 +201,15 @@ def test_a_search_without_time_for_one_cell_is_rejected():
 
 def test_a_search_that_runs_out_of_time_says_so(monkeypatch):
     X, y = examples()
-    add, added = grid_of_cells.GridOfCells._add, []
+    add, added = cells.GridOfCells._add, []
 
     def slow(self, index, *cell):
         if added:
-            raise grid_of_cells.SearchEnded("max_seconds")
+            raise cells.SearchEnded("max_seconds")
         added.append(index)
         add(self, index, *cell)
 
-    monkeypatch.setattr(grid_of_cells.GridOfCells, "_add", slow)
+    monkeypatch.setattr(cells.GridOfCells, "_add", slow)
     with pytest.warns(ConvergenceWarning, match="after 1 of 6 cells, for max_seconds was used up"):
         search = KernelSVCCV(CS, GAMMAS, max_seconds=1e9).fit(X, y)
     assert [search.best_index_] == added and np.isfinite(search.best_score_)
@@ -218,7 +218,7 @@ def test_a_search_that_runs_out_of_time_says_so(monkeypatch):
 def test_an_interrupted_search_takes_the_best_of_the_finished_cells(monkeypatch):
     X, y = examples()
     whole = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, y)
-    add, added = grid_of_cells.GridOfCells._add, []
+    add, added = cells.GridOfCells._add, []
 
     def interrupted(self, index, *cell):
         if len(added) == 4:
@@ -226,7 +226,7 @@ def test_an_interrupted_search_takes_the_best_of_the_finished_cells(monkeypatch)
         added.append(index)
         add(self, index, *cell)
 
-    monkeypatch.setattr(grid_of_cells.GridOfCells, "_add", interrupted)
+    monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
     with pytest.warns(ConvergenceWarning, match="after 4 of 6 cells, for it was interrupted"):
         search = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, y)
     mean = search.cv_results_["mean_test_score"]

@@ -235,9 +235,9 @@ def test_the_progress_bar_names_the_leader(monkeypatch):
 
 
 def test_a_function_cannot_take_a_cell_that_was_not_finished(monkeypatch):
-    from kernbench.estimators.search import grid_of_cells
+    from kernbench.estimators.search import cells
 
-    add, added = grid_of_cells.GridOfCells._add, []
+    add, added = cells.GridOfCells._add, []
 
     def interrupted(self, index, *cell):
         if added:
@@ -245,7 +245,7 @@ def test_a_function_cannot_take_a_cell_that_was_not_finished(monkeypatch):
         added.append(index)
         add(self, index, *cell)
 
-    monkeypatch.setattr(grid_of_cells.GridOfCells, "_add", interrupted)
+    monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
     with pytest.raises(ValueError, match="not finished"):
         KernelSVCCV(CS, [0.1], cv=3, refit=lambda table: len(CS) - 1).fit(*examples())
     added.clear()

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from kernbench import KernelSVCCV, kernels
-from kernbench.estimators.search import grid_of_cells, store
+from kernbench.estimators.search import cells, store
 
 CS, GAMMAS = [10.0, 0.1, 1.0], [0.1, 0.02]
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -54,7 +54,7 @@ def test_a_grid_that_grows_solves_the_new_cells_only(tmp_path):
 
 
 def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
-    add, added = grid_of_cells.GridOfCells._add, []
+    add, added = cells.GridOfCells._add, []
 
     def interrupted(self, index, *cell):
         add(self, index, *cell)
@@ -63,7 +63,7 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.warns(ConvergenceWarning, match="after 2 of 6 cells"):
-        patch.setattr(grid_of_cells.GridOfCells, "_add", interrupted)
+        patch.setattr(cells.GridOfCells, "_add", interrupted)
         search(tmp_path).fit(X, Y)
     assert len(names(tmp_path)) == 2
     assert_same(search(tmp_path).fit(X, Y), search(None).fit(X, Y))

@@ -1,4 +1,4 @@
-"""The cells of a search over C and gamma, solved one kernel after the other."""
+"""The cells of a search: which were solved, their scores, and the best one so far."""
 
 import warnings
 from contextlib import contextmanager
