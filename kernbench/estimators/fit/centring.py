@@ -80,10 +80,10 @@ def centred(X, centre, dtype=None):
     return out
 
 
-def moved_to_centre(X):
-    """Return X less its `centre_of`, and that centre."""
+def moved_to_centre(X, dtype=None):
+    """Return X less its `centre_of`, in `dtype` if it is given, and that centre."""
     centre = centre_of(X)
-    return centred(X, centre), centre
+    return centred(X, centre, dtype), centre
 
 
 def left_over(X, centre):

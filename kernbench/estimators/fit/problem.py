@@ -26,7 +26,10 @@ class Problem(Protocol):
     title: str
 
     def make_data(self):
-        """Return the data of its solvers, kernel rows or a design. Called in the thread that uses them."""
+        """Return the data of its solvers, kernel rows or a design, or None if each solver makes its own.
+
+        Called in the thread that uses them.
+        """
 
     def start(self, data) -> Solution | None:
         """Return the start of the first run; None for a cold start."""
@@ -75,6 +78,10 @@ class Task:
         Whether the solutions for smaller strengths are candidates where a run ends far from the optimum.
     callbacks : sequence of callable
         Called before those of the user, with the same snapshot.
+    n_values : int or None
+        Number of stored values of the features, and
+    loss_name : str or None
+        the loss, where the default limit of iterations depends on them.
     """
 
     strength = "C"
@@ -85,6 +92,7 @@ class Task:
     counts_products = False
     may_lower_strength = False
     callbacks = ()
+    n_values = loss_name = None
     last: Continuation
     key = ()
 

@@ -11,7 +11,6 @@ from threading import Event, Lock
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 
 from kernbench._callbacks import current_report
 from kernbench.estimators.arguments.parameters import callbacks_of
@@ -162,7 +161,7 @@ class Runs:
         result = run_solver(
             self.model,
             solver,
-            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, data, getattr(task, "loss_name", None)),
+            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, task.n_values, task.loss_name),
             max_seconds=seconds,
             callbacks=self.callbacks,
             snapshot=snapshot,
@@ -229,14 +228,13 @@ def within_floats(model, task=None):
         ) from error
 
 
-def iteration_limit(model, entry, n_rows, data=None, loss=None):
-    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows; `data` may be their features, and
-    `loss` the name of a loss of them."""
+def iteration_limit(model, entry, n_rows, n_values=None, loss=None):
+    """Return how many iterations ``max_iter=`` allows a problem of `n_rows` rows, whose features may have `n_values`
+    stored values, with the loss of this name."""
     if model.max_iter != -1:
         return int(model.max_iter)
-    if getattr(entry, "default_work", None) is None or not hasattr(data, "shape"):
+    if n_values is None:
         return entry.iteration_limit(n_rows)
-    n_values = data.nnz if sparse.issparse(data) else data.size
     return entry.iteration_limit(n_rows, n_values / max(1, n_rows), loss)
 
 

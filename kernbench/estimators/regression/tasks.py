@@ -128,11 +128,11 @@ class LinearRegressionProblem(WeightsProblem):
     def title(self):
         return f"output {self.k}"
 
-    def make_solver(self, X, alpha, initial):
-        return self.solver_of(X, self.y, alpha, self.task.loss, initial)
+    def make_solver(self, data, alpha, initial):
+        return self.solver_of(self.y, alpha, self.task.loss, initial)
 
-    def examined(self, X, solver, alpha):
-        return self.examined_by(solver, X, self.y, alpha, self.task.loss)
+    def examined(self, data, solver, alpha):
+        return self.examined_by(solver, self.y, alpha, self.task.loss)
 
     def describe(self, model, solution):
         model.coef_, model.intercept_ = self.weights_of(solution)

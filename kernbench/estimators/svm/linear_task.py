@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.arguments.training_data import check_training_data
-from kernbench.estimators.fit.centring import centre_of, centred, shift_of
+from kernbench.estimators.fit.centring import moved_to_centre, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import SMOOTH, linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
@@ -64,9 +64,9 @@ class WeightsTask(Task):
             self.key = tuple(digest(part) for part in (self.X, y, self.weights) if part is not None)
         # On little data a million steps cost almost nothing and give the optimal weights to the last digit, for any
         # order, repetition or weighting of the rows: a solver that can continues beyond tol.
-        n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
+        self.n_values = self.X.nnz if sparse.issparse(self.X) else self.X.size
         is_cheap = self.entry.name != "newton" or self.loss_name in SMOOTH or self.X.shape[1] <= FEW_COLUMNS
-        self.min_iter = FEW_STEPS if n_values <= FEW_VALUES and is_cheap else 0
+        self.min_iter = FEW_STEPS if self.n_values <= FEW_VALUES and is_cheap else 0
 
     def columns_of(self, X, dtype):
         """Return the columns that weights are fitted to."""
@@ -110,8 +110,9 @@ class LinearTask(WeightsTask):
 
     def columns_of(self, X, dtype):
         # An intercept without a penalty makes up for any shift of the columns; centred ones are better conditioned.
-        self.centre = centre_of(X) if self.free_last else None
-        return super().columns_of(centred(X, self.centre, np.promote_types(X.dtype, dtype)), dtype)
+        if self.free_last:
+            X, self.centre = moved_to_centre(X, np.promote_types(X.dtype, dtype))
+        return super().columns_of(X, dtype)
 
     @property
     def free_last(self):
@@ -129,7 +130,10 @@ class LinearTask(WeightsTask):
 
 
 class WeightsProblem:
-    """A problem of a linear model: one vector of weights, that of the constant column last."""
+    """A problem of a linear model: one vector of weights, that of the constant column last.
+
+    Each solver makes a design of its own from the columns of the task, since a design counts the passes over it.
+    """
 
     title = ""
 
@@ -150,9 +154,9 @@ class WeightsProblem:
         return self.task.X.shape[1]
 
     def make_data(self):
-        return self.task.X
+        return None
 
-    def start(self, X):
+    def start(self, data):
         task = self.task
         return task.last.initial(self.k, task.key, lambda coef: coef.shape == (self.n_coef,))
 
@@ -162,15 +166,16 @@ class WeightsProblem:
         state = {"a": solution.state["a"], "settings": np.zeros(0)} if "a" in solution.state else {}
         return Solution(solution.coef, state=state)
 
-    def counted_from(self, X):
+    def counted_from(self, data):
         return 0
 
-    def examined_by(self, solver, X, y, alpha, loss):
+    def examined_by(self, solver, y, alpha, loss):
         """Return what certifies the solution of `solver` for targets or labels `y`.
 
         None where it has an intercept without a penalty, which the solver's own certificate knows of: a sum of terms
         that are not negative; and for rows in blocks.
         """
+        X = self.task.X
         if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
         problem = solver.problem
@@ -179,10 +184,10 @@ class WeightsProblem:
             problem = MarginProblem(rows, y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss)
         return Examined(MarginRisk(problem), X)
 
-    def solver_of(self, X, y, alpha, loss, initial):
+    def solver_of(self, y, alpha, loss, initial):
         """Return the solver for targets or labels `y`."""
         task, model = self.task, self.task.model
-        design = design_maker(model._twin)(X)  # a separate one for each run, since a design counts the passes over it
+        design = design_maker(model._twin)(task.X)
         settings = {
             "alpha": alpha,
             "weights": self.weights,
@@ -229,11 +234,11 @@ class ClassProblem(WeightsProblem):
     def y(self):
         return np.where(self.task.codes == self.positive, 1.0, -1.0)
 
-    def make_solver(self, X, C, initial):
-        return self.solver_of(X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
+    def make_solver(self, data, C, initial):
+        return self.solver_of(self.y, 1.0 / (C * self.n_rows), self.task.model.loss_, initial)
 
-    def examined(self, X, solver, C):
-        return self.examined_by(solver, X, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
+    def examined(self, data, solver, C):
+        return self.examined_by(solver, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
 
     def describe(self, model, solution):
         if len(self.task.problems) > 1:

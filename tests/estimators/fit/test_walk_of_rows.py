@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 
 import kernbench
-from kernbench import ROCSVC, PartialAUCClassifier, RankedRangeClassifier
+from kernbench import ROCSVC, LinearSVC, PartialAUCClassifier, RankedRangeClassifier
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.roc.rows import Rows
 
@@ -64,6 +64,9 @@ def data():
         (PartialAUCClassifier(random_state=0), 8),
         (PartialAUCClassifier(solver="agd-sbcd", max_iter=50, random_state=0), 8),
         (ROCSVC(random_state=0), 10),  # and the certificate
+        (LinearSVC(random_state=0), 10),
+        (LinearSVC(solver="sdca", warm_start=True, random_state=0), 10),
+        (LinearSVC(intercept_scaling=np.inf), 10),  # a centre instead of the certificate
         (RankedRangeClassifier(random_state=0), 12),  # and a centre, a constant column and the range of the weights
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
@@ -74,6 +77,15 @@ def test_rows_visit_few_files_and_none_twice(model, most, is_weighted):
     assert "validation/rows.py" in files  # they are checked: the trace sees calls
     assert len(files) == len(set(files)), files
     assert len(files) <= most, files
+
+
+def test_each_class_against_the_rest_adds_its_design_and_its_certificate():
+    X, y, _ = data()
+    files = visits(lambda: LinearSVC(random_state=0).fit(X, y + (X[:, 1] > 0)))
+    of_a_class = files[-3:]
+    assert of_a_class[:2] == ["solvers/design/__init__.py", "estimators/fit/certificate.py"]
+    assert files[-9:] == 3 * of_a_class
+    assert len(files[:-6]) == len(set(files)) <= 10, files
 
 
 def test_a_file_that_is_visited_twice_is_seen():
