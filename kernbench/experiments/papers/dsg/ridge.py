@@ -19,7 +19,7 @@ from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR, doubl
 
 KERNEL = "kernbench.estimators.regression.kernel_regressor:KernelRegressor"
 FIXED = f"{HERE}.peers:FixedFeaturesRegressor"
-EQUAL_TIME = {"traced": True, "seed_param": "random_state", "depends_on": "doubly-last", "budget_fraction": 1.0}
+EQUAL_TIME = {"traced": True, "seed_param": "random_state", "depends_on": "doubly-average", "budget_fraction": 1.0}
 RIDGE = f"{HERE}.peers:FixedFeaturesRidge"
 PLAIN = {"precondition": False, "schedule": "bounded", "step_size": 10.0, "batch_size": 1024, "block_size": 1024}
 MEDIAN = 5.11  # of the distances between uniform points of [-5, 5]²
@@ -51,7 +51,12 @@ METHODS = (
         measure=f"{HERE}.runs.ridge:measure_rate",
     ),
 )  # fmt: skip
-PEERS = ("norma", "k-sdca", "r-sdca", "n-sdca", "r-pegasos", "n-pegasos")
+JUDGED = "doubly-average"  # what the paper's Figure 4 draws
+RIVALS = (
+    *((method.name, method.label) for method in METHODS if method.depends_on),
+    ("r-ridge", "ridge regression on 256 random features"),
+    ("n-ridge", "ridge regression on 256 Nyström features"),
+)
 COMPARED = tuple(method.name for method in METHODS if method.name != "rate")
 FOLLOWED = ("doubly", "doubly-last", "doubly-average")
 
@@ -104,27 +109,18 @@ EXPERIMENT = Experiment(
         m.PEAK_MEMORY,
     ),
     claims=(
-        Bound("Algorithm 1 comes within 3·10⁻⁴ of the function.", "doubly-last", "mse", 3e-4, datasets=("ridge-2d",)),
-        Bound(
-            "The preconditioned one comes within 3·10⁻⁴ of the function.", "doubly", "mse", 3e-4, datasets=("ridge-2d",)
-        ),
         *(
-            Claim(f"In equal time Algorithm 1 comes at least as close as {peer}.", "doubly-last", peer, "mse", 0.0)
-            for peer in PEERS
+            Bound(f"{words} comes within 3·10⁻⁴ of the function.", method, "mse", 3e-4, datasets=("ridge-2d",))
+            for method, words in (
+                (JUDGED, "The mean of the iterates of Algorithm 1"),
+                ("doubly-last", "The last iterate of Algorithm 1"),
+                ("doubly", "The preconditioned method"),
+            )
         ),
-        Claim(
-            "Algorithm 1 comes at least as close as ridge regression on 256 random features.",
-            "doubly-last",
-            "r-ridge",
-            "mse",
-            0.0,
-        ),
-        Claim(
-            "Algorithm 1 comes at least as close as ridge regression on 256 Nyström features.",
-            "doubly-last",
-            "n-ridge",
-            "mse",
-            0.0,
+        Bound("The squared distance of the mean iterate falls at least like t^-0.85.", JUDGED, "slope", -0.85),
+        *(
+            Claim(f"The mean of the iterates comes at least as close as {label}.", JUDGED, rival, "mse", 0.0)
+            for rival, label in RIVALS
         ),
         Bound(
             "With θα = 1 the squared distance to the closed form falls at least like t^-0.85.", "rate", "slope", -0.85
@@ -208,7 +204,10 @@ EXPERIMENT = Experiment(
     "rivals that run for equal time.",
     note="y = cos(π/2 ‖x‖) exp(-π/10 ‖x‖) + 0.1 e, x uniform on [-5, 5]², a width of a tenth of the median distance,"
     " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot and "
-    "do not recover; a constant step (10, the best of four on test rows of a small run) does not overshoot, but has "
-    "no proven rate, so the slope is reported and not bounded. Its rate is measured on a problem with α = 0.1, as the"
-    " mean over four seeds. The r- and n-methods are compared with the exact solutions they converge to. One thread.",
+    "do not recover; a constant step (10, the best of four on test rows of a small run) does not overshoot. The "
+    "paper's figure draws the mean of the iterates, so claims are about it, and its rivals have its time; the last "
+    "iterate and the preconditioned method are beside it. The mean needs many steps, since the first iterates are part "
+    "of it: after the 60 of the quick scale it is behind the last iterate, after 1,024 ahead. The rate of the theory "
+    "is measured on a problem with α = 0.1, as the mean over four seeds. The r- and n-methods are compared with the "
+    "exact solutions they converge to. One thread.",
 )
