@@ -8,7 +8,7 @@ from kernbench.datasets.files.remote import RemoteFile
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.npz import read_arrays
 from kernbench.datasets.real.deformed import DeformedImages
-from kernbench.datasets.real.preparation import signs
+from kernbench.datasets.real.preparation import signs, split_by_seed
 from kernbench.validation.numbers import check_number
 
 _MNIST = ("https://ossci-datasets.s3.amazonaws.com/mnist", "http://yann.lecun.com/exdb/mnist")
@@ -110,6 +110,15 @@ def _pairs(parts):
     return parts[:2], parts[2:]
 
 
+@split_by_seed(test_fraction=500 / 1797, scaled=False)
+def digits(paths):
+    """Ten digits of 8 x 8 pixels, labels 0 to 9, divided by 16: dense, float64; the data come with scikit-learn."""
+    from sklearn.datasets import load_digits  # slow to import; most data sets need none of it
+
+    X, y = load_digits(return_X_y=True)
+    return X / 16.0, y.astype(np.int64)
+
+
 def cifar10_subset(paths):
     """Ten classes of small photographs, labels 0 to 9, pixels divided by 255: dense, float32.
 
@@ -162,6 +171,17 @@ _MNIST_FACTS = {
 }
 
 ENTRIES = (
+    DatasetEntry(
+        name="digits",
+        kind="bundled",
+        summary="Handwritten digits of 8 x 8 pixels, divided by 16: classes 0 to 9; seeded stratified split.",
+        source="sklearn.datasets.load_digits, from https://archive.ics.uci.edu/dataset/80",
+        n_train=1_297,
+        n_test=500,
+        n_features=64,
+        task="multi-class",
+        build=digits,
+    ),
     DatasetEntry(
         name="mnist-8-vs-rest",
         summary="Handwritten digits, pixels divided by 255: +1 is the digit 8, -1 the rest.",

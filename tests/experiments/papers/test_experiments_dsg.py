@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
 from kernbench._lazy import load
+from kernbench.datasets import load as load_data
 from kernbench.datasets import real
 from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, evaluation, peers
@@ -195,7 +196,7 @@ def test_many_classes_are_told_apart(outcome, method):
 
 
 def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch, cell_of):
-    digits = data.digits()
+    digits = load_data("digits")
 
     class Digits:
         def chunks(self, rows, n_rows):
@@ -206,7 +207,7 @@ def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch,
     endless = Digits()
     monkeypatch.setattr(stream_runs, "stream", lambda name, seed: (endless, digits.X_test, digits.y_test))
     cell = cell_of(MULTICLASS, "digits", "doubly", rows=1000, max_iter=-1, batch_size=100)
-    found = stream_runs.measure(SimpleNamespace(**{**vars(cell), "arguments": {}}))
+    found = stream_runs.measure(SimpleNamespace(**{**vars(cell), "arguments": {"name": "digits"}}))
     assert endless.asked[1] == 1000
     assert found["metrics"]["n_iter"] == 10 and found["metrics"]["test_error"] < 0.3
 

@@ -7,7 +7,6 @@ import numpy as np
 from kernbench.datasets import Dataset, load
 from kernbench.datasets.base import array_checksum
 from kernbench.datasets.real.molecules import BOHRS_PER_ANGSTROM, coulomb_matrices, sorted_by_norm, upper_triangles
-from kernbench.datasets.splits import split_indices
 
 
 def forest(**arguments):
@@ -34,25 +33,6 @@ def rate_problem(n_train=3000, n_test=1, seed=0):
         source=f"{__name__}.rate_problem",
         checksum=array_checksum(*parts),
         task="regression",
-    )
-
-
-def digits(split_seed=0):
-    """scikit-learn's handwritten digits, 8 x 8 pixels scaled to [0, 1]; 500 of the 1,797 test."""
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    X, y = X / 16.0, y.astype(np.int64)
-    train, test = split_indices(y, len(y) - 500, split_seed)
-    parts = X[train], y[train], X[test], y[test]
-    return Dataset(
-        "digits",
-        *parts,
-        kind="bundled",
-        description=f"scikit-learn's digits, 1,297 training and 500 test images, split with seed {split_seed}.",
-        source="sklearn.datasets.load_digits",
-        checksum=array_checksum(*parts),
-        task="multi-class",
     )
 
 

@@ -45,9 +45,8 @@ QUICK = Scale(
     settings=(
         Setting(
             "digits",
-            {},
+            {"name": "digits"},
             {"gamma": gamma_of(1.0)},
-            loader=f"{HERE}.data:digits",
             note="8 x 8 pixels, comes with scikit-learn; another set than MNIST",
             methods=IN_MEMORY,
             repeat_argument="split_seed",
