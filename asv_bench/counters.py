@@ -17,6 +17,8 @@ of a method only those that agree on every data set::
         OPENBLAS_CORETYPE=$core kernbench run --results results-$core
     done
     python asv_bench/counters.py renew results-*
+
+``renew --experiment NAME results-*`` replaces the counters of one experiment, of which alone there need be records.
 """
 
 import argparse
@@ -77,6 +79,10 @@ def agreed(stores):
     return {name: values for name, values in kept.items() if values}
 
 
+def _experiment(name):
+    return name.split("/")[0]
+
+
 def _method(name):
     return name.split("/")[2]
 
@@ -94,13 +100,18 @@ def differences(baseline, found):
                 yield f"{name}: {metric} {change}"
 
 
-def renew(stores, path=BASELINE):
-    """Write the counters that all of `stores` agree on."""
+def renew(stores, path=BASELINE, experiment=None):
+    """Write the counters that all of `stores` agree on; with `experiment`, its own in place of those in the file."""
     kept = agreed(stores)
+    if experiment is not None:
+        others = json.loads(path.read_text(encoding="utf-8"))
+        kept = {name: values for name, values in kept.items() if _experiment(name) == experiment}
+        kept |= {name: values for name, values in others.items() if _experiment(name) != experiment}
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(kept[name])}" for name in sorted(kept))
     path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-    n_kept, n_all = (sum(map(len, counters.values())) for counters in (kept, stores[0]))
-    print(f"{path.name}: {n_kept} counters of {len(kept)} cells; {n_all - n_kept} depend on rounding, or may.")
+    n_kept = sum(map(len, kept.values()))
+    n_doubtful = sum(len(values) - len(kept.get(name, ())) for name, values in stores[0].items())
+    print(f"{path.name}: {n_kept} counters of {len(kept)} cells; {n_doubtful} depend on rounding, or may.")
 
 
 def check(found, path=BASELINE):
@@ -120,6 +131,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("check", "renew"))
     parser.add_argument("folders", nargs="+", metavar="results", help="folders of records")
+    parser.add_argument("--experiment", choices=[one.name for one in EXPERIMENTS], help="renew those of this one only")
     given = parser.parse_args(arguments)
     if given.what == "check" and len(given.folders) > 1:
         parser.error("check takes one folder of records")
@@ -129,7 +141,7 @@ def main(arguments=None):
             parser.error(f"{folder} has no records at quick scale: kernbench run --results {folder}")
     if given.what == "check":
         return check(stores[0])
-    renew(stores)
+    renew(stores, experiment=given.experiment)
     return 0
 
 

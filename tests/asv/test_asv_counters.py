@@ -78,6 +78,14 @@ def test_only_what_all_records_agree_on_is_kept(store, tmp_path):
     assert counters.agreed([stores[0], {}]) == {}
 
 
+def test_the_counters_of_one_experiment_are_replaced_and_the_others_kept(store, tmp_path):
+    path, other = tmp_path / "counters.json", "cache/adult-like/smo/0"
+    path.write_text(json.dumps({other: {"evaluations_ratio": 1}, CELL: {"n_support": 49}, f"{CELL}9": {"n_iter": 1}}))
+    counters.renew([counters.counters_of(store("new"))], path, experiment="sbp-libsvm")
+    kept = json.loads(path.read_text())
+    assert kept == {other: {"evaluations_ratio": 1}, CELL: {"n_kernel_evaluations": 1000, "n_support": 50}}
+
+
 def test_a_counter_that_differs_on_one_data_set_is_left_out_on_all(store):
     folders = [store(str(n), evaluations=n, dataset="text-like") for n in (1000, 1001)]
     for n in (1000, 1001):
