@@ -16,6 +16,7 @@ EXPERIMENTS = [
         "ours.primitives.declaration",
         "ours.scaling.declaration",
         "ours.cache.declaration",
+        "ours.tuning.declaration",
         "ours.twins.declaration",
         "papers.rocsvm.linear",
         "papers.rocsvm.nystroem",

@@ -14,7 +14,7 @@ from kernbench.report.statistics import mean_and_error, mean_interval
 
 CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
 
-TELLING = ("kernel", "features", "solver", "loss", "pairs")  # arguments that make another method, not tune it
+TELLING = ("kernel", "features", "solver", "loss", "pairs", "search")  # arguments that make another method, not tune it
 
 
 @cache
@@ -70,7 +70,8 @@ class Advice:
         method = self.results.method(self.method)
         if method is None:
             return self.label
-        kept = {name: method.params[name] for name in TELLING if name in method.params}
+        # The search for alpha of a race, a dict, is no parameter of the estimator.
+        kept = {name: value for name in TELLING if isinstance(value := method.params.get(name), str | int | float)}
         usual = _defaults(method.estimator)
         kept = {name: value for name, value in kept.items() if name == "solver" or usual.get(name) != value}
         return self.results.spelled(self.method, kept)
