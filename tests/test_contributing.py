@@ -1,4 +1,4 @@
-"""The worked examples of CONTRIBUTING.md run as they stand there."""
+"""The worked examples of CONTRIBUTING.md run: what its commands write, and the changes that it shows."""
 
 import os
 import re
@@ -10,12 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernbench
 from kernbench import KernelSVC, _models, saving
+from kernbench.cli import main
+from kernbench.cli.plugins.creating import BUILT_IN
 from kernbench.kernels import Gaussian
 from kernbench.solvers import registry
 from kernbench.solvers.kinds import TWINS
@@ -24,17 +27,42 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def blocks(heading, language="python"):
+def blocks(heading, language):
     """Return the code blocks of a section."""
     section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
     return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A function ``written(command)`` of a command of the page: what it writes into a checkout, by path, and shows."""
+
+    def run(command):
+        assert f"\nkernbench {command} " in PAGE
+        checkout = tmp_path_factory.mktemp("checkout")
+        for *_, (_, of_the_list) in (places.items() for places in BUILT_IN.values()):
+            path = checkout / of_the_list
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        for folder in ("solvers/kernel", "reference/kernel", "estimators/svm"):
+            (checkout / "kernbench" / folder).mkdir(parents=True)
+        result = CliRunner().invoke(main, [*command.split(), "--folder", str(checkout)])
+        assert result.exit_code == 0, result.output
+        package = checkout / "kernbench"
+        paths = [path for path in package.rglob("*") if path.is_file() and path.stat().st_size]
+        files = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+        for name, text in files.items():
+            assert re.search(rf"`{name}`.* {len(text.splitlines())} \|$", PAGE, re.MULTILINE)
+        return files, result.output.partition(".py:\n\n")[2]
+
+    return run
+
+
 def as_module(name, source, monkeypatch):
-    """Execute a code block as the module `name`."""
+    """Execute a file that was written as the module `name`."""
     module = module_from_spec(spec_from_loader(name, loader=None))
     monkeypatch.setitem(sys.modules, name, module)
-    exec(compile(source, f"CONTRIBUTING.md: {name}", "exec"), vars(module))
+    exec(compile(source, name, "exec"), vars(module))
     return module
 
 
@@ -44,11 +72,16 @@ def two_classes():
     return X, np.array(["no", "yes"])[y]
 
 
+@pytest.fixture(scope="module")
+def estimator(written):
+    """The estimator's file and its line of the list."""
+    files, line = written("new estimator alpha-classifier")
+    return files["estimators/svm/alpha_classifier.py"], line
+
+
 @pytest.fixture
-def alpha_classifier(monkeypatch):
-    return as_module(
-        "kernbench.estimators.svm.alpha_classifier", blocks("Add an estimator")[0], monkeypatch
-    ).AlphaClassifier
+def alpha_classifier(estimator, monkeypatch):
+    return as_module("kernbench.estimators.svm.alpha_classifier", estimator[0], monkeypatch).AlphaClassifier
 
 
 def test_the_estimator_is_a_scikit_learn_classifier(alpha_classifier):
@@ -78,9 +111,9 @@ def test_the_estimator_takes_weights_as_repetitions(alpha_classifier, two_classe
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-5)
 
 
-def test_the_estimator_is_saved_and_read_back(alpha_classifier, two_classes, tmp_path, monkeypatch):
+def test_the_estimator_is_saved_and_read_back(alpha_classifier, estimator, two_classes, tmp_path, monkeypatch):
     X, y = two_classes
-    line = eval(blocks("Add an estimator")[1].strip().rstrip(","), {"Model": _models.Model})
+    line = eval(estimator[1].strip().rstrip(","), {"Model": _models.Model})
     monkeypatch.setitem(_models.BY_NAME, line.name, line)
     assert line.load() is alpha_classifier
     model = alpha_classifier().fit(X, y)
@@ -114,10 +147,16 @@ def build_extension(name, source, folder, headers):
 
 
 @pytest.fixture(scope="module")
-def compiled_random_pairs(tmp_path_factory):
+def parts(written):
+    """The files of the solver's example and its entry."""
+    return written("new solver random-pairs --built-in")
+
+
+@pytest.fixture(scope="module")
+def compiled_random_pairs(parts, tmp_path_factory):
     """The compiled half of the solver's example, built outside the sources as a module of the package."""
     name, headers = "kernbench.solvers.kernel._random_pairs", {path.parent for path in ROOT.glob("kernbench/**/*.h")}
-    source = blocks("Add a solver", "cython")[0]
+    source = parts[0]["solvers/kernel/_random_pairs.pyx"]
     path = build_extension(name, source, tmp_path_factory.mktemp("compiled"), sorted(headers))
     spec = spec_from_file_location(name, path)
     module = module_from_spec(spec)
@@ -126,11 +165,11 @@ def compiled_random_pairs(tmp_path_factory):
 
 
 @pytest.fixture
-def random_pairs(compiled_random_pairs, monkeypatch):
+def random_pairs(parts, compiled_random_pairs, monkeypatch):
     """The solver's entry, added to the registry as the page says."""
-    method, reference, entry = blocks("Add a solver")
-    as_module("kernbench.solvers.kernel.random_pairs", method, monkeypatch)
-    as_module("kernbench.reference.kernel.random_pairs", reference, monkeypatch)
+    files, entry = parts
+    as_module("kernbench.solvers.kernel.random_pairs", files["solvers/kernel/random_pairs.py"], monkeypatch)
+    as_module("kernbench.reference.kernel.random_pairs", files["reference/kernel/random_pairs.py"], monkeypatch)
     monkeypatch.setitem(sys.modules, compiled_random_pairs.__name__, compiled_random_pairs)
     monkeypatch.setattr(registry, "SOLVERS", list(registry.SOLVERS))
     registry.add(eval(entry.strip().rstrip(","), {"SolverEntry": registry.SolverEntry}))

@@ -429,7 +429,7 @@ def add(entry):
     if entry.problem not in KINDS:
         raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
     if not NAME.fullmatch(entry.name):
-        raise ValueError(f"{entry.name!r} is no name of a solver: use small letters, digits and hyphens")
+        raise ValueError(f"{entry.name!r} is not a valid solver name: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
     try:

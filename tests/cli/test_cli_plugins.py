@@ -111,11 +111,15 @@ def test_an_experiment_of_ones_own_is_written_checked_run_and_reported(kernbench
     [
         (("new", "solver", "smo"), "'smo' already"),
         (("new", "solver", "libsvm"), "'libsvm' already"),
-        (("new", "solver", "My-Solver"), "is no name of a solver"),
+        (("new", "solver", "My-Solver"), "is not a valid solver name"),
         (("new", "solver", "json"), "would hide the Python module 'json'"),
         (("new", "solver", "mine", "--kind", "kernel-svn"), "did you mean 'kernel-svm'"),
         (("new", "solver", "mine", "--folder", "nowhere"), "there is no folder 'nowhere'"),
         (("new", "experiment", "peers-svm"), "'peers-svm' already"),
+        (("new", "estimator", "linear-classifier"), "no checkout of kernbench"),
+        (("new", "solver", "mine", "--built-in"), "no checkout of kernbench"),
+        (("new", "solver", "mine", "--built-in", "--kind", "roc-svm"), "for --kind kernel-svm only"),
+        (("new", "solver", "smo", "--built-in"), "'smo' already"),
         (("check", "absent.py"), "kernbench new solver NAME"),
         (("run", "--plugin", "absent.py"), "kernbench new solver NAME"),
         (("run", "--plugin", "bad.py"), "plug-in bad.py: it raised ZeroDivisionError"),
@@ -132,6 +136,15 @@ def test_mistakes_are_one_line(refused, tmp_path, arguments, message):
 def test_an_existing_file_is_not_overwritten(kernbench, refused):
     kernbench("new", "solver", "mine")
     assert "mine.py exists already" in refused("new", "solver", "mine")
+
+
+def test_a_built_in_part_overwrites_nothing(refused, tmp_path):
+    existing = tmp_path / "kernbench" / "estimators" / "svm" / "mine.py"
+    existing.parent.mkdir(parents=True)
+    for path in (existing, tmp_path / "kernbench" / "_models.py"):
+        path.write_text("# mine\n")
+    assert "mine.py exists already" in refused("new", "estimator", "mine")
+    assert existing.read_text() == "# mine\n"
 
 
 def test_options_of_a_run_reach_the_runner(kernbench, monkeypatch):

@@ -131,7 +131,7 @@ def test_a_bad_file_is_refused_in_one_line_and_leaves_nothing(tmp_path, text, me
     [
         ("smo", "there is a solver 'smo' of kernel-svm already"),
         ("libsvm", "sbp-libsvm has a method 'libsvm' already"),
-        ("My Solver", "is no name of a solver"),
+        ("My Solver", "is not a valid solver name"),
     ],
 )
 def test_a_name_that_is_taken_or_none_is_refused(write_plugin, name, message):

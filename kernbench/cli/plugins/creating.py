@@ -1,6 +1,5 @@
-"""``kernbench new``: a solver or an experiment of the user's own, to begin with."""
+"""``kernbench new``: files to begin with, of a solver, an experiment or an estimator."""
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
@@ -18,6 +17,16 @@ EXPERIMENT = {
     "kernel-regression": "dsg-ridge",
 }
 DATASET = {"linear-regression": "ridge-2d"}
+# What a part of kernbench consists of: the template and its place in a checkout. The last template is text for a list.
+BUILT_IN = {
+    "solver": {
+        "method.py.txt": "kernbench/solvers/kernel/$stem.py",
+        "reference.py.txt": "kernbench/reference/kernel/$stem.py",
+        "compiled.pyx.txt": "kernbench/solvers/kernel/_$stem.pyx",
+        "entry.py.txt": "kernbench/solvers/registry.py",
+    },
+    "estimator": {"estimator.py.txt": "kernbench/estimators/svm/$stem.py", "model.py.txt": "kernbench/_models.py"},
+}
 FOLDER = click.option(
     "--folder", type=click.Path(path_type=Path), default=".", show_default=True, help="Where to write it."
 )
@@ -25,13 +34,14 @@ FOLDER = click.option(
 
 @click.group("new", cls=Refusing)
 def command():
-    """Write a file with a solver or an experiment of your own, which works as it stands.
+    """Write a solver, an experiment or an estimator to begin with, which works as it stands.
 
     \b
     Examples:
       kernbench new solver mine
       kernbench new solver mine --kind roc-svm
       kernbench new experiment widths
+      kernbench new solver mine --built-in
     """
 
 
@@ -44,17 +54,23 @@ def command():
     metavar="KIND",
     help=f"The problem it solves: {', '.join([*EXPERIMENT, *DATASET])}.",
 )
+@click.option(
+    "--built-in",
+    is_flag=True,
+    help="Write a method and its two cores, compiled and NumPy, into a checkout of kernbench at --folder instead.",
+)
 @FOLDER
-def solver_command(name, kind, folder):
+def solver_command(name, kind, built_in, folder):
     """Write NAME.py: a solver in NumPy, its entry for the registry, and a test.
 
     Then 'kernbench check' holds it against kernbench's own solvers, and with --plugin NAME.py it is one of them in
-    'kernbench run', 'report', 'list' and 'fit'.
+    'kernbench run', 'report', 'list' and 'fit'. With --built-in it is a part of kernbench: see CONTRIBUTING.md.
 
     \b
     Examples:
       kernbench new solver mine
       kernbench new solver mine --kind linear-svm --folder solvers
+      kernbench new solver random-pairs --built-in
     """
     from kernbench._names import unknown_name
     from kernbench.experiments import registry as experiments
@@ -69,10 +85,13 @@ def solver_command(name, kind, folder):
             f"Kinds with a template: {', '.join([*EXPERIMENT, *DATASET])}"
         )
     races = [experiment for experiment in experiments.EXPERIMENTS if kind in experiment.newcomers]
-    taken = {method.name for race in races for method in race.methods}
-    path = _write(
-        kind, "solver", name, taken | set(solvers.names(kind)), folder, experiment={**EXPERIMENT, **DATASET}[kind]
-    )
+    taken = {method.name for race in races for method in race.methods} | set(solvers.names(kind))
+    if built_in:
+        if kind != "kernel-svm":
+            raise ValueError("--built-in has a template for --kind kernel-svm only, of which other kinds differ little")
+        _write_built_in("solver", name, taken, folder)
+        return
+    path = _write(kind, "solver", name, taken, folder, experiment={**EXPERIMENT, **DATASET}[kind])
     if kind in EXPERIMENT:
         _say_what_to_run(EXPERIMENT[kind], path)
     else:
@@ -96,34 +115,83 @@ def experiment_command(name, folder):
     _say_what_to_run(name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name))
 
 
-def _write(template, what, name, taken, folder, *, experiment):
-    """Fill in a template; refuse names that are no names, or taken, and files that exist."""
-    from kernbench._files import written_whole
-    from kernbench.solvers.registry import NAME
+@command.command("estimator")
+@click.argument("name")
+@FOLDER
+def estimator_command(name, folder):
+    """Write an estimator into the sources of kernbench; --folder is their checkout.
 
-    if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a {what}: use small letters, digits and hyphens, as in 'my-{what}'")
-    if name in taken:
-        raise ValueError(f"there is a {what} or a method {name!r} already: choose another name")
-    stem = name.replace("-", "_")
+    It consists of parameters, a task that turns the arguments of 'fit' into problems, and prediction; see
+    CONTRIBUTING.md.
+
+    \b
+    Examples:
+      kernbench new estimator alpha-classifier
+    """
+    from kernbench._models import BY_NAME
+
+    _write_built_in("estimator", name, {name} if _words(name)["Class"] in BY_NAME else (), folder)
+
+
+def _write(template, what, name, taken, folder, *, experiment):
+    """Fill in a template; reject invalid names, names that are taken, and files that exist."""
+    words = _checked_words(what, name, taken, folder)
+    stem = words["stem"]
     path = folder / f"{stem}.py"
     if path.exists():
         raise ValueError(f"{path} exists already: choose another name, or remove it")
     if find_spec(stem) is not None:
         raise ValueError(f"a file {stem}.py would hide the Python module {stem!r}: choose another name")
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {str(folder)!r}")
-    words = {
-        "name": name,
-        "Class": "".join(part.capitalize() for part in re.split("-", name)),
-        "file": path,
-        "experiment": experiment,
-    }
-    text = Template((TEMPLATES / f"{template}.py.txt").read_text(encoding="utf-8")).substitute(words)
-    with written_whole(path) as file:
-        file.write(text)
+    _fill_in(f"{template}.py.txt", path, {**words, "file": path, "experiment": experiment})
     click.echo(f"{path} written; next: kernbench check {path}")
     return path
+
+
+def _write_built_in(what, name, taken, checkout):
+    """Write the files of a part of kernbench, and show what its list needs."""
+    words = _checked_words(what, name, taken, checkout)
+    *files, (line, of_the_list) = BUILT_IN[what].items()
+    if not (checkout / of_the_list).is_file():
+        raise ValueError(f"{str(checkout)!r} is no checkout of kernbench: there is no {of_the_list}. Pass --folder")
+    paths = {template: checkout / Template(place).substitute(words) for template, place in files}
+    for path in paths.values():
+        if path.exists():
+            raise ValueError(f"{path} exists already: choose another name, or remove it")
+    for template, path in paths.items():
+        _fill_in(f"built_in/{template}", path, words)
+        click.echo(f"{path} written")
+    click.echo(f"Next, in {checkout / of_the_list}:\n\n{_filled(f'built_in/{line}', words)}")
+
+
+def _checked_words(what, name, taken, folder):
+    """Return what stands for the names in a template; raise ValueError for a name that is invalid or taken."""
+    from kernbench.solvers.registry import NAME
+
+    if not NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is not a valid {what} name: use small letters, digits and hyphens, as in 'my-{what}'"
+        )
+    if name in taken:
+        raise ValueError(f"there is a {what} or a method {name!r} already: choose another name")
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {str(folder)!r}")
+    return _words(name)
+
+
+def _words(name):
+    parts = name.split("-")
+    return {"name": name, "stem": "_".join(parts), "Class": "".join(part.capitalize() for part in parts)}
+
+
+def _fill_in(template, path, words):
+    from kernbench._files import written_whole
+
+    with written_whole(path) as file:
+        file.write(_filled(template, words))
+
+
+def _filled(template, words):
+    return Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(words)
 
 
 def _say_what_to_run(experiment, path):
