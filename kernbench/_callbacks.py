@@ -197,6 +197,16 @@ def current_report():
 
 
 @contextmanager
+def silent():
+    """Report nothing of the fits inside."""
+    token = _current.set(SILENT)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
 def nested(task, caller, model):
     """Report the fits of `model` inside as the task of a context from `Report.subtask`; None reports nothing.
 

@@ -42,11 +42,18 @@ MODELS = (
     Model("KernelNuSVC", "kernbench.estimators.svm.kernel_nu_svc:KernelNuSVC", "classify", "kernel"),
     Model("KernelSVCCV", "kernbench.estimators.search.kernel_svc_cv:KernelSVCCV", "classify", "kernel search"),
     Model("LinearSVC", "kernbench.estimators.svm.linear_svc:LinearSVC", "classify", "passes"),
+    Model("LinearSVCCV", "kernbench.estimators.svm.linear_svc_cv:LinearSVCCV", "classify", "linear search"),
     Model(
         "KernelRegressor",
         "kernbench.estimators.regression.kernel_regressor:KernelRegressor",
         "regress",
         "kernel passes",
+    ),
+    Model(
+        "KernelRegressorCV",
+        "kernbench.estimators.regression.kernel_regressor_cv:KernelRegressorCV",
+        "regress",
+        "regression search",
     ),
     Model("KernelSVR", "kernbench.estimators.regression.kernel_svr:KernelSVR", "regress", "kernel"),
     Model("KernelNuSVR", "kernbench.estimators.regression.kernel_nu_svr:KernelNuSVR", "regress", "kernel"),
@@ -60,6 +67,9 @@ MODELS = (
     Model("ROCSVC", "kernbench.estimators.roc.roc_svc:ROCSVC", "rank"),
     Model("ROCSVCCV", "kernbench.estimators.roc.roc_svc_cv:ROCSVCCV", "rank", "search"),
     Model("PartialAUCClassifier", "kernbench.estimators.windows.partial_auc:PartialAUCClassifier", "rank"),
+    Model(
+        "PartialAUCClassifierCV", "kernbench.estimators.windows.partial_auc_cv:PartialAUCClassifierCV", "rank", "search"
+    ),
     Model("AUCMarginClassifier", "kernbench.estimators.windows.auc_margin:AUCMarginClassifier", "rank", "batches"),
     Model(
         "RankedRangeClassifier",

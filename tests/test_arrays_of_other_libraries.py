@@ -11,6 +11,9 @@ from kernbench.validation.foreign import host_array
 SETTINGS = {
     "ROCSVCCV": {"alphas": [0.1, 0.01]},
     "KernelSVCCV": {"Cs": [0.1, 1.0], "cv": 2},
+    "LinearSVCCV": {"Cs": [0.1, 1.0], "cv": 2},
+    "KernelRegressorCV": {"alphas": [0.1, 0.01], "cv": 2},
+    "PartialAUCClassifierCV": {"alphas": [0.1, 0.01], "cv": 2},
     "AUCMarginClassifier": {"max_iter": 20},
     "Nystroem": {"n_landmarks": 10},
     "RandomFeatures": {"n_features": 10},

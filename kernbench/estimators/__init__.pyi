@@ -8,6 +8,7 @@ from kernbench.estimators.doubly_stochastic.regressor import DoublyStochasticReg
 from kernbench.estimators.novelty.kernel_novelty import KernelNoveltyDetector as KernelNoveltyDetector
 from kernbench.estimators.regression.kernel_nu_svr import KernelNuSVR as KernelNuSVR
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor as KernelRegressor
+from kernbench.estimators.regression.kernel_regressor_cv import KernelRegressorCV as KernelRegressorCV
 from kernbench.estimators.regression.kernel_svr import KernelSVR as KernelSVR
 from kernbench.estimators.regression.linear_regressor import LinearRegressor as LinearRegressor
 from kernbench.estimators.roc.roc_svc import ROCSVC as ROCSVC
@@ -17,8 +18,10 @@ from kernbench.estimators.svm.closed_form import closed_form_limit as closed_for
 from kernbench.estimators.svm.kernel_nu_svc import KernelNuSVC as KernelNuSVC
 from kernbench.estimators.svm.kernel_svc import KernelSVC as KernelSVC
 from kernbench.estimators.svm.linear_svc import LinearSVC as LinearSVC
+from kernbench.estimators.svm.linear_svc_cv import LinearSVCCV as LinearSVCCV
 from kernbench.estimators.windows.auc_margin import AUCMarginClassifier as AUCMarginClassifier
 from kernbench.estimators.windows.partial_auc import PartialAUCClassifier as PartialAUCClassifier
+from kernbench.estimators.windows.partial_auc_cv import PartialAUCClassifierCV as PartialAUCClassifierCV
 from kernbench.estimators.windows.ranked_range_classifier import RankedRangeClassifier as RankedRangeClassifier
 from kernbench.estimators.windows.ranked_range_regressor import RankedRangeRegressor as RankedRangeRegressor
 
@@ -33,12 +36,15 @@ __all__ = [
     "KernelNuSVC",
     "KernelNuSVR",
     "KernelRegressor",
+    "KernelRegressorCV",
     "KernelSVC",
     "KernelSVCCV",
     "KernelSVR",
     "LinearRegressor",
     "LinearSVC",
+    "LinearSVCCV",
     "PartialAUCClassifier",
+    "PartialAUCClassifierCV",
     "ROCSVC",
     "ROCSVCCV",
     "RankedRangeClassifier",

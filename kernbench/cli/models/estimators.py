@@ -8,7 +8,7 @@ from kernbench._names import unknown_name
 
 TASKS = ("classify", "rank", "regress")  # tasks for which a file of examples with labels suffices
 NAMES = {model.name.lower(): model for model in ESTIMATORS if model.task in TASKS}
-SEARCHES = {"KernelSVC": "KernelSVCCV", "ROCSVC": "ROCSVCCV"}  # of ``--tune``
+SEARCHES = {name.removesuffix("CV"): name for name in BY_NAME if name.endswith("CV")}  # of ``--tune``
 OWN = ("callback", "verbose")  # parameters that the command line sets itself
 
 
@@ -26,8 +26,8 @@ def find(name, tune=False):
     if not tune or entry.name in SEARCHES.values():
         return entry
     if entry.name not in SEARCHES:
-        known = " and ".join(each.lower() for each in SEARCHES)
-        raise ValueError(f"--tune is for {known}: choose the parameters of {name} by --set")
+        *known, last = [each.lower() for each in SEARCHES]
+        raise ValueError(f"--tune is for {', '.join(known)} and {last}: choose the parameters of {name} by --set")
     return BY_NAME[SEARCHES[entry.name]]
 
 

@@ -47,6 +47,7 @@ def fit_task(task, models):
         warn_of_rounding(model, own)
         warn_if_indefinite(model, own)
         warn_if_sample_misleads(model, own)
+        task.warn(model, own)
     return results[-1]
 
 

@@ -108,6 +108,9 @@ class Task:
         """Set the attributes of `model` that follow from the results, one FitResult for each problem."""
         self.problems[0].describe(model, results[0].model)
 
+    def warn(self, model, results):
+        """Warn of a model that is of no use although its runs converged."""
+
     def continuation(self, results):
         """Return the state from which the next fit continues."""
         return self.last.after(results, self.key)

@@ -34,6 +34,8 @@ class Runs:
     task : Task
     strengths : sequence of float
         In the order of the path; each run starts from the previous solution.
+    data : object, optional
+        What the solvers of all problems work on, from an earlier call; by default each thread makes its own.
 
     Attributes
     ----------
@@ -41,8 +43,8 @@ class Runs:
         Whether Ctrl-C ended the runs.
     """
 
-    def __init__(self, task, strengths):
-        self.task, self.model, self.strengths = task, task.model, strengths
+    def __init__(self, task, strengths, data=None):
+        self.task, self.model, self.strengths, self.data = task, task.model, strengths, data
         n_problems = len(task.problems)
         self.results = [[None] * len(strengths) for _ in range(n_problems)]
         self.n_workers = min(effective_n_jobs(task.n_jobs), n_problems) if n_problems > 1 else 1
@@ -98,7 +100,7 @@ class Runs:
 
     def _work(self):
         """Solve problems, one after the other, until none is left."""
-        left, data = self.model.max_seconds, None
+        left, data = self.model.max_seconds, self.data
         try:
             while (turn := self._next_turn()) is not None:
                 k, n_turns = turn

@@ -275,7 +275,7 @@ class ROCSVC(RankingClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         """
-        _fit([self], X, y, sample_weight)
+        fit_models([self], X, y, sample_weight)
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
@@ -301,7 +301,7 @@ class ROCSVC(RankingClassifier):
         ``max_seconds`` is the budget of all of them; the model itself is not changed.
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
-        _fit(in_turn, X, y, sample_weight)
+        fit_models(in_turn, X, y, sample_weight)
         return models
 
     @available_if(stream.has_features)
@@ -348,7 +348,8 @@ class ROCSVC(RankingClassifier):
         return self
 
 
-def _fit(models, X, y, sample_weight):
+def fit_models(models, X, y, sample_weight):
+    """Fit models that differ in alpha, from large to small."""
     (result,) = fit_task(SpaceTask(ROC, models[0], X, y, sample_weight), models)
     if result.converged and not np.any(result.solution.coef):
         warn("all scores are equal: no direction of X separates the classes")

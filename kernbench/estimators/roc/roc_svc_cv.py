@@ -1,33 +1,30 @@
 """The classifier that ranks, with regularisation chosen by cross-validation: `ROCSVCCV`."""
 
 from collections.abc import Callable
-from numbers import Integral
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from kernbench._callbacks import current_report, nested
-from kernbench._random import generator_of
-from kernbench._typing import RandomState, Rows
-from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
-from kernbench.estimators.roc.roc_svc import ROCSVC
-from kernbench.estimators.roc.scores import RankingClassifier, space_of, weights_of
-from kernbench.estimators.roc.space_task import read_two_classes
-from kernbench.kernels import blocks
+from kernbench._typing import Callback, RandomState, Rows
+from kernbench.estimators.roc.ranking_search import RankingSearch
+from kernbench.estimators.roc.roc_svc import ROCSVC, fit_models
+from kernbench.estimators.roc.roc_task import ROC
+from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.estimators.search.search_result import OF_SEARCH
 from kernbench.kernels.base import Kernel
-from kernbench.kernels.domain import is_precomputed
 from kernbench.metrics import roc_auc
-from kernbench.solvers.design import as_design
-from kernbench.validation.numbers import check_name, is_integer
+from kernbench.validation.numbers import check_name
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(2, -9, -1))  # 10 to 1e-4
 SELECTIONS = ("best", "1se")
-OWN = ("alphas", "cv", "selection", "n_jobs")  # parameters that ROCSVC does not have
+OF_CURVE = ("alpha_", "alphas_", "auc_path_", "mean_auc_", "standard_error_")
 
 
-class ROCSVCCV(RankingClassifier):
+class ROCSVCCV(RankingSearch, RankingClassifier):
     """`ROCSVC` with ``alpha`` chosen by the mean AUC of stratified cross-validation.
 
     Each fold fits one feature map to its training part, fits the alphas from large to small, each from the previous
@@ -40,18 +37,32 @@ class ROCSVCCV(RankingClassifier):
     alphas : array-like of shape (n_alphas,), default=None
         Each > 0; None means 10, 10^0.5, …, 10^-4.
     cv : int, splitter or iterable, default=5
-        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts. Indices are those of the rows
-        given to `fit`, among them rows of weight 0.
+        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
+        most once. Indices are those of the rows given to `fit`, among them rows of weight 0.
+    scoring : str, callable, list, tuple, set or dict, default=None
+        As in ``GridSearchCV``; None means the AUC, in which weights of rows count, unlike in other scores.
+    refit : bool, str or callable, default=True
+        As in `KernelSVCCV`.
     selection : {"best", "1se"}, default="best"
         ``"best"`` takes the alpha of the largest mean AUC, of equal ones the largest; ``"1se"`` the largest
         whose mean is within one standard error of that.
     n_jobs : int, default=None
-        Number of folds fitted at a time, as in scikit-learn.
+        Number of folds fitted at a time, in the workers of joblib's backend.
+    memory : str or Path, default=None
+        Folder of finished cells, which are not solved again.
+    warm_start : bool, default=False
+        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
+        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+    max_seconds : float, default=None
+        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
+        during the search does the same.
+    callback : callable or list of callables, default=None
+        Called during the last fit.
+    verbose : int, default=0
+        Whether to show a progress bar over the cells.
     pairs, loss, threshold, threshold_on, gamma, degree, coef0 : see `ROCSVC`
     features, n_landmarks, landmarks, n_features : see `ROCSVC`
-    solver, tol, max_iter, max_seconds, cache_size, dtype : see `ROCSVC`
-        ``max_seconds`` is the budget of each fold, and of the final fit.
-    random_state, verbose, solver_options : see `ROCSVC`
+    solver, tol, max_iter, cache_size, dtype, random_state, solver_options : see `ROCSVC`
 
     Attributes
     ----------
@@ -64,7 +75,16 @@ class ROCSVCCV(RankingClassifier):
     mean_auc_ : ndarray of shape (n_alphas,)
     standard_error_ : ndarray of shape (n_alphas,)
         Standard error of the mean: the standard deviation over the folds divided by √n_folds. Folds share most of their
-        training rows, so it does not give a confidence interval.
+        training rows, so it does not give a confidence interval. With another `scoring` there are no ``auc_path_``,
+        ``mean_auc_`` and ``standard_error_``.
+    best_params_, best_score_, best_index_, cv_results_, n_splits_, multimetric_, refit_time_
+        As in `KernelSVCCV`; ``cv_results_`` is in the order of ``alphas_``.
+    oof_decision_ : ndarray of shape (n_samples,)
+        Scores with the alpha chosen, each row's from the fold that held it out; NaN for rows that none held out.
+    estimator_ : ROCSVC
+        Shares its arrays with this model.
+    n_kernel_evaluations_ : int
+        Values k(x, z) computed in the whole search.
 
     All other attributes are those of `ROCSVC`, fitted to all rows with ``alpha_``.
 
@@ -85,6 +105,9 @@ class ROCSVCCV(RankingClassifier):
     True
     """
 
+    _estimator, _score_name = ROCSVC, "the AUC"
+    _of_search = (*OF_SEARCH, *OF_CURVE)
+
     def __init__(
         self,
         kernel: str | Kernel | Callable[..., Any] = "linear",
@@ -92,7 +115,11 @@ class ROCSVCCV(RankingClassifier):
         alphas: ArrayLike | None = None,
         cv: Any = 5,
         selection: str = "best",
+        scoring: Any = None,
+        refit: Any = True,
         n_jobs: int | None = None,
+        memory: str | Path | None = None,
+        warm_start: bool = False,
         pairs: Any = "all",
         loss: str = "auto",
         threshold: str | float | tuple[str, float] = "youden",
@@ -111,6 +138,7 @@ class ROCSVCCV(RankingClassifier):
         cache_size: float = 500,
         dtype: str = "auto",
         random_state: RandomState = None,
+        callback: Callback = None,
         verbose: int = 0,
         solver_options: dict[str, Any] | None = None,
     ) -> None:
@@ -118,7 +146,11 @@ class ROCSVCCV(RankingClassifier):
         self.alphas = alphas
         self.cv = cv
         self.selection = selection
+        self.scoring = scoring
+        self.refit = refit
         self.n_jobs = n_jobs
+        self.memory = memory
+        self.warm_start = warm_start
         self.pairs = pairs
         self.loss = loss
         self.threshold = threshold
@@ -137,16 +169,21 @@ class ROCSVCCV(RankingClassifier):
         self.cache_size = cache_size
         self.dtype = dtype
         self.random_state = random_state
+        self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
 
-    def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
         """Choose alpha by cross-validation and fit the model to all rows.
 
         Parameters
         ----------
         X, y, sample_weight
             As for `ROCSVC.fit`; weights count in the validation AUC too.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of the rows, for splitters such as ``StratifiedGroupKFold``.
 
         Returns
         -------
@@ -155,108 +192,70 @@ class ROCSVCCV(RankingClassifier):
         Raises
         ------
         ValueError
-            As `ROCSVC.fit`, and for a class with fewer rows than folds.
+            As `ROCSVC.fit`, for a class with fewer rows than folds, for folds that hold rows out twice, and where
+            `max_seconds` ends before the first cell.
+        KeyboardInterrupt
+            After Ctrl-C before the first cell is finished, or during the last fit.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If the search ended early, or fits did not reach `tol`.
         """
-        alphas = np.sort(check_grid("alphas", ALPHAS if self.alphas is None else self.alphas))[::-1]
+        return self._search(X, y, sample_weight, groups)
+
+    def _check_own(self):
         check_name("selection", self.selection, SELECTIONS)
-        check_n_jobs(self.n_jobs)
-        seed = self.random_state
-        if not is_integer(seed):  # one for all folds: a generator, or the global state, is not shared with workers
-            seed = int(generator_of(seed).integers(2**53))
-        rows = read_two_classes(self, X, y, sample_weight)
-        folds, report = self._folds(rows), current_report()
-        report.begin(len(folds) + 1, in_order=False)
-        work = (
-            delayed(_validation_aucs)(
-                self, report.subtask(k, "fold"), self._model(alphas[0], seed), rows, *fold, alphas
-            )
-            for k, fold in enumerate(folds)
-        )
-        auc_path = np.array(Parallel(n_jobs=self.n_jobs)(work))
-        mean = auc_path.mean(axis=0)
-        error = auc_path.std(axis=0, ddof=min(1, len(auc_path) - 1)) / np.sqrt(len(auc_path))
-        best = np.argmax(mean)  # the first of equal ones has the largest alpha
-        if self.selection == "1se":
-            best = np.flatnonzero(mean >= mean[best] - error[best])[0]
-        model = self._model(alphas[best], seed)
-        with nested(report.subtask(len(folds), "refit"), self, model):
-            model.fit(X, y, sample_weight)
-        for name in _fitted_attributes(self):
-            delattr(self, name)
-        for name in _fitted_attributes(model):
-            setattr(self, name, getattr(model, name))
-        self.alpha_, self.alphas_, self.auc_path_ = float(alphas[best]), alphas, auc_path
-        self.mean_auc_, self.standard_error_ = mean, error
-        return self
+        if self.selection == "1se" and callable(self.refit):
+            raise ValueError("selection='1se' and a function refit both choose: use selection='best'")
 
-    def _check_parameters(self):
-        """Check the parameters that can be checked without data."""
-        alphas = check_grid("alphas", ALPHAS if self.alphas is None else self.alphas)
-        check_name("selection", self.selection, SELECTIONS)
-        self._model(alphas[0], self.random_state)._check_parameters()
+    @staticmethod
+    def _make_task(model, X, y, sample_weight):
+        return SpaceTask(ROC, model, X, y, sample_weight)
 
-    def _model(self, alpha, seed):
-        parameters = {k: v for k, v in self.get_params(deep=False).items() if k not in OWN}
-        return ROCSVC(alpha=float(alpha), **{**parameters, "random_state": seed})
+    def _fit_all(self, model, X, y, sample_weight):
+        fit_models([model], X, y, sample_weight)
 
-    def _folds(self, rows):
-        """Return the folds as pairs of index arrays, after checking that each part of each fold holds both classes.
+    def _area(self, positive, scores, weights):
+        return roc_auc(positive, scores, sample_weight=weights)
 
-        They are folds of all rows, also of those of weight 0, which are left out of each part later.
-        """
-        from sklearn.model_selection import check_cv  # slow to import, and needed here only
+    def _values(self, name):
+        return ALPHAS if self.alphas is None else self.alphas
 
-        cv, positive = self.cv, rows.positive
-        used = np.ones(len(positive), dtype=bool) if rows.weights is None else rows.weights > 0
-        smallest = int(min((used & positive).sum(), (used & ~positive).sum()))
-        if isinstance(cv, Integral) and not isinstance(cv, bool) and 2 <= cv and smallest < cv:
-            label = self.classes_[int((used & positive).sum() <= (used & ~positive).sum())]
-            raise ValueError(
-                f"cv={cv} folds need at least {cv} rows of each class, but class {str(label)!r} has "
-                f"{smallest}: choose fewer folds, or ROCSVC with a fixed alpha"
-            )
-        folds = list(check_cv(cv, positive, classifier=True).split(rows.X, positive))
-        for k, fold in enumerate(folds):
-            if any(np.unique(positive[part][used[part]]).size < 2 for part in fold):
-                raise ValueError(
-                    f"fold {k} of cv has a part whose rows of positive weight are of one class only: use stratified "
-                    "folds"
-                )
-        return folds
+    def _ordered(self, alphas):
+        return sorted(alphas, reverse=True)
+
+    def _choice(self, decides):
+        if self.selection == "1se" and decides is not None:
+            return partial(_largest_within_one_error, name=decides)
+        return super()._choice(decides)
+
+    def _take(self, model, cells):
+        super()._take(model, cells)
+        self.alphas_ = np.array(cells.strengths)
+        if self.scoring is None:
+            nothing = np.full(len(cells.folds), np.nan)
+            self.auc_path_ = np.array([cell.get("scores", {}).get("score", nothing) for cell in cells.cells]).T
+            self.mean_auc_, self.standard_error_ = _mean_and_error(self.auc_path_)
+        if cells.best is not None:
+            self.alpha_ = self.best_params_["alpha"]
 
     def _check_fitted_state(self):
         super()._check_fitted_state()
-        shapes = {np.shape(getattr(self, name)) for name in ("alphas_", "mean_auc_", "standard_error_")}
-        if shapes != {np.shape(self.auc_path_)[1:]}:
+        shapes = {np.shape(getattr(self, name)) for name in OF_CURVE[3:] if hasattr(self, name)}
+        if hasattr(self, "auc_path_") and shapes | {np.shape(self.alphas_)} != {np.shape(self.auc_path_)[1:]}:
             raise ValueError("alphas_, auc_path_, mean_auc_ and standard_error_ do not belong together")
 
 
-def _fitted_attributes(model):
-    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+def _mean_and_error(scores):
+    """Return mean and standard error over the folds of scores of shape (n_folds, n_cells)."""
+    n = len(scores)
+    return scores.mean(axis=0), scores.std(axis=0, ddof=min(1, n - 1)) / np.sqrt(n)
 
 
-def _validation_aucs(search, task, model, rows, train, test, alphas):
-    """The AUC of the validation part for each alpha, shape (n_alphas,), of fits that `search` reports as `task`."""
-    if is_precomputed(model.kernel):
-        X, X_test = rows.X[np.ix_(train, train)], rows.X[np.ix_(test, train)]
-    else:
-        X, X_test = rows.X[train], rows.X[test]
-    weights, weights_test = (None if rows.weights is None else rows.weights[part] for part in (train, test))
-    with nested(task, search, model):
-        models = model.path(X, rows.positive[train], alphas, weights)
-    scores = _all_scores(models, X, X_test)
-    return [roc_auc(rows.positive[test], column, sample_weight=weights_test) for column in scores.T]
-
-
-def _all_scores(models, X, X_test):
-    """Scores of models that share a feature map or a kernel, shape (n_test, n_models)."""
-    first = models[0]
-    if first.features_ != "exact":
-        design = as_design(space_of(first).features(X_test))
-        return np.column_stack([design.scores(weights_of(model)) for model in models])
-    coef = np.zeros((X.shape[0], len(models)))
-    for k, model in enumerate(models):
-        coef[model.support_, k] = model.dual_coef_[0]
-    if is_precomputed(first.kernel):
-        return X_test @ coef
-    return blocks.matmul(first.kernel_, X_test, X, coef, dtype=first.dtype_)
+def _largest_within_one_error(table, name):
+    """Return the index of the first cell whose mean score is within one standard error of the best."""
+    columns = [table[column] for column in table if column.startswith("split") and column.endswith(f"_test_{name}")]
+    mean, error = _mean_and_error(np.array(columns))
+    best = np.nanargmax(mean)
+    return int(np.flatnonzero(mean >= mean[best] - error[best])[0])

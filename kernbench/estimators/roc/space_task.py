@@ -95,6 +95,8 @@ class Formulation:
         ``describe(task, model)`` sets the attributes of a model that no other has.
     finish : callable, optional
         ``finish(task, model, result)`` is called at the end of a fit.
+    warn : callable, optional
+        ``warn(model, result)`` warns of a model that is of no use.
     """
 
     check: Callable
@@ -112,6 +114,7 @@ class Formulation:
     examined: Callable | None = None
     describe: Callable | None = None
     finish: Callable | None = None
+    warn: Callable | None = None
 
 
 class SpaceTask(Task):
@@ -298,6 +301,10 @@ class SpaceTask(Task):
             self.validation.finish(model)
         if self.formulation.finish is not None:
             self.formulation.finish(self, model, results[0])
+
+    def warn(self, model, results):
+        if self.formulation.warn is not None:
+            self.formulation.warn(model, results[0])
 
     def continuation(self, results):
         return self.last.after(results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space)

@@ -4,6 +4,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -11,15 +12,19 @@ from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench._callbacks import current_report
-from kernbench.estimators.search.calibration import fitted_calibration, out_of_fold_probabilities
-from kernbench.estimators.search.certificate import certify_finalists
-from kernbench.estimators.search.held_out import HeldOut
-from kernbench.estimators.search.one_kernel import SearchEnded
+from kernbench.estimators.search.one_kernel import Cell, SearchEnded
 from kernbench.estimators.search.store import StoredCells
-from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.solvers.progress import progress_bar
 
 ENDED = {"interrupted": "it was interrupted", "callback": "a callback stopped it"}  # else the time was up
+
+
+class Best(NamedTuple):
+    """The best cell: its parameters, the solutions for all rows if there are any, and the held-out model."""
+
+    params: dict
+    solutions: list | None
+    held_out: object
 
 
 class GridOfCells:
@@ -27,148 +32,156 @@ class GridOfCells:
 
     Parameters
     ----------
-    search : KernelSVCCV
-    task : KernelTask
-        Of the first gamma.
-    sample_weight : ndarray of shape (n,), or None
+    search : Search
+    examples : Examples
     folds : list of Fold
     scoring : Scoring
-    data : tuple
-        X and y as given to ``fit``.
 
     Attributes
     ----------
     cells : list of dict
         As for `results_of`, in the order of scikit-learn's ``ParameterGrid``.
     best_index : int
-    best : tuple
-        C, gamma, the solutions for all rows and the `HeldOut` classifier; None if no cell was finished.
+    best : Best
+        None if no cell was finished.
+    kept : dict
+        The cells for a warm start.
     status : str or None
         What ended the search early.
     """
 
-    def __init__(self, search, task, sample_weight, folds, scoring, data):
-        self.search, self.task, self.sample_weight, self.folds = search, task, sample_weight, folds
-        self.scoring, self.data, self.status = scoring, data, None
+    def __init__(self, search, examples, folds, scoring):
+        self.search, self.examples, self.folds, self.scoring = search, examples, folds, scoring
+        self.status, self.kept = None, {}
         self.n_kernel_evaluations = self.n_unconverged = 0
 
-    def run(self, Cs, gammas):
-        """Solve all cells; the grid is in the order of scikit-learn's ``ParameterGrid``."""
-        self.cells = [{"params": {"C": C, "gamma": gamma}} for C in Cs for gamma in gammas]
+    def run(self, strengths, groups):
+        """Solve all cells, one path of `strengths` for each of `groups`, the other parameters."""
+        name, self.strengths, self.groups = self.search._strength, strengths, groups
+        self.cells = [{"params": {name: strength, **group}} for strength in strengths for group in groups]
         limit = self.search.max_seconds
-        deadline = np.inf if limit is None else perf_counter() + limit
+        self.deadline = np.inf if limit is None else perf_counter() + limit
         self.best_rank = None  # mean score, and minus the index: of equal cells the first is the best
         self.best_index = self.best = None
-        title = "KernelSVCCV: cells" if self.search.verbose else False
-        with progress_bar(title, len(self.cells), objective=False) as bar:
+        title = f"{type(self.search).__name__}: cells" if self.search.verbose else False
+        with progress_bar(title, len(self.cells), objective=False) as self.bar:
             try:
-                self._run_kernels(Cs, gammas, deadline, bar)
+                self._run_groups()
             except SearchEnded as ended:
                 self.status = ended.args[0]
             except KeyboardInterrupt:
                 self.status = "interrupted"
-        if self.search.certify is not None and any("scores" in cell for cell in self.cells):
-            certify_finalists(self, self.search.certify, deadline)
 
-    def _run_kernels(self, Cs, gammas, deadline, bar):
-        ascending = sorted(Cs)
-        if len(gammas) > 1 and effective_n_jobs(self.search.n_jobs) > 1:
-            self._run_in_parallel(Cs, gammas, deadline, bar)
+    def _run_groups(self):
+        parts = self.search._parts(len(self.folds))
+        if len(parts) * len(self.groups) > 1 and effective_n_jobs(self.search.n_jobs) > 1:
+            self._run_in_parallel(parts)
             return
-        for g, gamma in enumerate(gammas):
-            task = self.task_of(gamma, first=g == 0)
-            kernel = StoredCells(task, self.sample_weight, self.folds, deadline, self.search.memory)
-            with self._counting(kernel):
-                for C, cell in kernel.cells(ascending):
-                    self._add(Cs.index(C) * len(gammas) + g, cell, task)
-                    self._show(bar)
+        for g, group in enumerate(self.groups):
+            stored = self._stored(group)
+            with self._counting(stored):
+                for strength, cell in stored.cells(self._in_turn()):
+                    self._add(self._index(strength, g), cell)
 
-    def _run_in_parallel(self, Cs, gammas, deadline, bar):
-        """Solve kernels side by side; each worker computes the task of its own."""
-        left, own = deadline - perf_counter(), (self.data, self.sample_weight, self.folds, sorted(Cs))
-        work = (
-            delayed(_cells_of)(g, self.search._model(Cs[0], gamma), *own, left, self.search.memory)
-            for g, gamma in enumerate(gammas)
-        )
-        ended = None
-        for g, cells, status, n_evaluations in Parallel(n_jobs=self.search.n_jobs, return_as=_order_of_returns())(work):
+    def _in_turn(self):
+        """Return the strengths in the order of a path."""
+        return sorted(self.strengths, reverse=not self.search._ascending)
+
+    def _index(self, strength, g):
+        return self.strengths.index(strength) * len(self.groups) + g
+
+    def _stored(self, group):
+        source = self.search._source(group, self.examples, self.folds, self.deadline)
+        return StoredCells(source, self.search.memory, self.search._earlier_cells())
+
+    def _run_in_parallel(self, parts):
+        """Solve the cells that are not stored side by side: each worker one group, or one fold of it."""
+        left, bare, work = self.deadline - perf_counter(), self.search._bare(), []
+        stored = [self._stored(group) for group in self.groups]
+        for g, own in enumerate(stored):
+            found = own.found(self._in_turn())
+            for strength, cell in found.items():
+                self._add(self._index(strength, g), cell)
+            self.kept |= own.kept
+            missing = [strength for strength in self._in_turn() if strength not in found]
+            memory = None
+            if (
+                len(parts) == 1
+            ):  # a worker that has all folds stores cells itself, lest the end of this process lose them
+                memory, own.folder = self.search.memory, None
+            arguments = (bare, self.groups[g], self.examples, self.folds, missing, left, memory)
+            work += [delayed(_solved)(g, part, *arguments) for part in parts if missing]
+        ended, partial = None, {}
+        for g, part, cells, status, n_evaluations in Parallel(self.search.n_jobs, return_as=_order_of_returns())(work):
             self.n_kernel_evaluations += n_evaluations
-            for C, cell in cells:
-                self._add(Cs.index(C) * len(gammas) + g, cell, self.task)
-            self._show(bar)
             ended = ended or status
+            for strength, cell in cells:
+                whole = cell if len(parts) == 1 else _merged(partial.setdefault((g, strength), []), part, cell, parts)
+                if whole is not None:
+                    stored[g].keep(strength, whole)
+                    self.kept |= stored[g].kept
+                    self._add(self._index(strength, g), whole)
         if ended is not None:
             raise SearchEnded(ended)
 
-    def _show(self, bar):
-        done = sum("scores" in cell for cell in self.cells)
-        if self.best is not None:
-            mean = self.cells[self.best_index]["scores"][self.scoring.decides].mean()
-            bar.describe(f"best {mean:.4g} at C={self.best[0]:g}, gamma={self.best[1]}")
-        bar.tick(done)
-
-    def task_of(self, gamma, first=False):
-        """Return the task of a gamma; that of the first was made to check the data."""
-        if first:
-            return self.task
-        return KernelTask(self.search._model(self.task.model.C, gamma), *self.data, self.sample_weight)
-
     @contextmanager
-    def _counting(self, kernel):
-        """Count the kernel values of a `OneKernel`, also where the search ends."""
+    def _counting(self, stored):
+        """Count the kernel values of a path and keep its cells, also where the search ends."""
         try:
             yield
         finally:
-            self.n_kernel_evaluations += kernel.n_kernel_evaluations
+            self.n_kernel_evaluations += stored.source.n_kernel_evaluations
+            self.kept |= stored.kept
 
-    def _add(self, index, cell, task):
+    def _add(self, index, cell):
         """Score a cell; keep its solutions if it is the best so far."""
         start, own = perf_counter(), self.cells[index]
-        held_out = self._held_out(cell.values, calibrated=True)
-        own["scores"] = self.scoring.of(held_out, self.folds, self.task.model.classes_[task.codes])
+        held_out = self.search._held_out(cell.values, self.examples)
+        if self.scoring.needs_probabilities:
+            held_out.probabilities = self.search._probabilities(held_out, self.folds, self.examples)
+        own["scores"] = self.scoring.of(held_out, self.folds, self.examples.y)
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self._note(index, own, held_out, cell)
-        name = f"C={own['params']['C']:g}, gamma={own['params']['gamma']}"
-        if current_report().part_done(index, name):
+        self._show()
+        if current_report().part_done(index, _text(own["params"])):
             raise SearchEnded("callback")
 
     def _note(self, index, own, held_out, cell):
         """Keep what is needed of a cell."""
         self.n_unconverged += cell.n_unconverged
-        if self.search.store_oof_decisions:
+        if getattr(self.search, "store_oof_decisions", False):
             own["decisions"] = held_out.decisions
-        if self.scoring.decides is None:
+        if self.search._choice(self.scoring.decides) is not None or self.scoring.decides is None:
             own["held_out"] = held_out  # which cell is the best is not known before all are done
+        if self.scoring.decides is None:
             return
         mean = own["scores"][self.scoring.decides].mean()
         rank = (-np.inf if np.isnan(mean) else mean, -index)
         if self.best_rank is None or rank > self.best_rank:
             self.best_rank = rank
             self.best_index = index
-            self.best = (own["params"]["C"], own["params"]["gamma"], cell.solutions, held_out)
+            self.best = Best(own["params"], cell.solutions, held_out)
+
+    def _show(self):
+        if self.best is not None and self.scoring.decides is not None:
+            mean = self.cells[self.best_index]["scores"][self.scoring.decides].mean()
+            self.bar.describe(f"best {mean:.4g} at {_text(self.best.params)}")
+        self.bar.tick(sum("scores" in cell for cell in self.cells))
 
     def choose(self, index):
         """Make a finished cell the best one."""
         own = self.cells[index]
         if "held_out" not in own:
             raise ValueError(f"refit returned {index}, a cell that was not finished")
-        self.best_index = index
-        self.best = (own["params"]["C"], own["params"]["gamma"], None, own["held_out"])
+        if index != self.best_index:
+            self.best_index, self.best = index, Best(own["params"], None, own["held_out"])
 
     def all_decisions(self):
         """Return the out-of-fold decision values of all cells; NaN for those that were not finished."""
         found = [cell.get("decisions") for cell in self.cells]
         nothing = np.full_like(next(values for values in found if values is not None), np.nan)
         return np.array([nothing if values is None else values for values in found])
-
-    def calibration(self):
-        """Return the calibration of the best cell's out-of-fold decision values, see `fitted_calibration`."""
-        values, classes = self.best[3].class_scores, self.task.model.classes_
-        rows = np.flatnonzero(np.isfinite(values.reshape(len(values), -1)).all(axis=1))  # those that were held out
-        weights = None if self.sample_weight is None else self.sample_weight[rows]
-        labels = classes[self.task.codes[rows]]
-        return fitted_calibration(self.search.calibration, values[rows], labels, classes, weights)
 
     def check_finished(self):
         """Raise an error unless a cell was finished."""
@@ -181,51 +194,58 @@ class GridOfCells:
             "or choose fewer folds"
         )
 
-    def _held_out(self, values, calibrated=False):
-        """Return the classifier of decision values of pairs of classes."""
-        search, classes = self.search, self.task.model.classes_
-        values = values if len(classes) == 2 else -values  # the earlier class of a pair is positive then
-        held_out = HeldOut.of(values, classes, search.decision_function_shape, search.break_ties)
-        if calibrated and self.scoring.needs_probabilities:
-            labels = classes[self.task.codes]
-            held_out.probabilities = out_of_fold_probabilities(
-                search.calibration, held_out.class_scores, self.folds, labels, classes, self.sample_weight
-            )
-        return held_out
-
     def warn(self):
         """Warn of a search that ended early and of fits that did not converge."""
         if self.status is not None:
             done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
             warnings.warn(
                 f"The search ended after {done} of {len(self.cells)} cells, for {why}: the best of these was taken. "
-                "Raise max_seconds, or shorten Cs or gammas.",
+                f"Raise max_seconds, or shorten {' or '.join(self.search._grid)}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if self.n_unconverged:
+            hardest = f"{'largest' if self.search._ascending else 'smallest'} {next(iter(self.search._grid))}"
             warnings.warn(
                 f"{self.n_unconverged} fits of the search did not reach tol={self.search.tol:g}: raise max_iter or "
-                "tol, or leave out the largest Cs.",
+                f"tol, or leave out the {hardest}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
-def _cells_of(g, model, data, sample_weight, folds, Cs, seconds, folder):
-    """Return, of the kernel number `g`, the finished cells by C, why the search ended early, and the kernel values."""
+def _text(params):
+    """Return the parameters of a cell for a person."""
+    (strength, value), *others = params.items()
+    return ", ".join([f"{strength}={value:g}", *(f"{name}={other}" for name, other in others)])
+
+
+def _merged(found, part, cell, parts):
+    """Add the folds `part` of a cell to those found so far; return the whole cell once it has all."""
+    found.append((part, cell))
+    if len(found) < len(parts):
+        return None
+    values, seconds = np.full_like(cell.values, np.nan), np.zeros_like(cell.seconds)
+    for own_part, own in found:
+        seconds[own_part] = own.seconds[own_part]
+        known = ~np.isnan(own.values).all(axis=1)
+        values[known] = own.values[known]
+    return Cell(values, seconds=seconds, n_unconverged=sum(own.n_unconverged for _, own in found))
+
+
+def _solved(g, part, search, group, examples, folds, strengths, seconds, folder):
+    """Return, of the group number `g`, finished cells with the folds `part`, why the search ended, kernel values."""
     cells, status = [], None
-    task, deadline = KernelTask(model, *data, sample_weight), perf_counter() + seconds
-    kernel = StoredCells(task, sample_weight, folds, deadline, folder)
+    source = search._source(group, examples, folds, perf_counter() + seconds, part)
     try:
-        for C, cell in kernel.cells(Cs):
-            cells.append((C, replace(cell, of_folds=[])))
+        for strength, cell in StoredCells(source, folder).cells(strengths):
+            cells.append((strength, replace(cell, of_folds=[])))
     except SearchEnded as ended:
         status = ended.args[0]
-    return g, cells, status, kernel.n_kernel_evaluations
+    return g, part, cells, status, source.n_kernel_evaluations
 
 
 def _order_of_returns():
-    """Return kernels as they are finished where the backend can, so that Ctrl-C loses none of these."""
+    """Return groups as they are finished where the backend can, so that Ctrl-C loses none of these."""
     can = getattr(get_active_backend()[0], "supports_return_generator", False)
     return "generator_unordered" if can else "list"

@@ -108,8 +108,9 @@ def certify_finalists(grid, width, deadline):
     try:
         for cell, mean in zip(grid.cells, means, strict=True):
             if mean >= least:
-                C, task = cell["params"]["C"], grid.task_of(cell["params"]["gamma"])
-                bounds = certified_interval(task, grid.sample_weight, grid.folds, C, width, deadline)
+                C, group = cell["params"]["C"], {"gamma": cell["params"]["gamma"]}
+                task = grid.search._source(group, grid.examples, grid.folds, deadline).task
+                bounds = certified_interval(task, grid.examples.sample_weight, grid.folds, C, width, deadline)
                 cell["certified_lower"], cell["certified_upper"], n_kernel_evaluations = bounds
                 grid.n_kernel_evaluations += n_kernel_evaluations
     except SearchEnded as ended:

@@ -20,20 +20,19 @@ class Fold:
     test: np.ndarray
 
 
-def checked_folds(cv, X, y, codes, classes, weights, groups):
-    """Return the folds of a classifier's search.
+def checked_folds(cv, examples, groups, name, *, both_parts=False):
+    """Return the folds of a search.
 
     Parameters
     ----------
     cv : int, splitter or iterable
-        What ``check_cv`` accepts; an integer means stratified folds.
-    X, y : array-like
-        As a splitter is given them.
-    codes : ndarray of shape (n,)
-        Index of each label in `classes`.
-    classes : ndarray
-    weights : ndarray of shape (n,), or None
+        What ``check_cv`` accepts; an integer means stratified folds of a classifier's rows, else consecutive ones.
+    examples : Examples
     groups : array-like of shape (n,), or None
+    name : str
+        The estimator of the cells.
+    both_parts : bool, default=False
+        Whether held-out parts need both of two classes, too, for a score of pairs.
 
     Raises
     ------
@@ -42,23 +41,28 @@ def checked_folds(cv, X, y, codes, classes, weights, groups):
     """
     from sklearn.model_selection import check_cv  # slow to import, and needed here only
 
-    used = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
-    counts = np.bincount(codes[used], minlength=len(classes))
-    if is_integer(cv) and counts.min() < cv:
-        raise ValueError(
-            f"cv={cv} folds need at least {cv} rows of each class, but class {str(classes[counts.argmin()])!r} has "
-            f"{counts.min()}: choose fewer folds, or KernelSVC with fixed parameters"
-        )
-    splitter = check_cv(cv, y, classifier=True)
+    used, is_classifier = examples.used, examples.classes is not None
+    if is_classifier and is_integer(cv):
+        counts = np.bincount(examples.codes[used], minlength=len(examples.classes))
+        if counts.min() < cv:
+            raise ValueError(
+                f"cv={cv} folds need at least {cv} rows of each class, but class "
+                f"{str(examples.classes[counts.argmin()])!r} has {counts.min()}: choose fewer folds, or {name} with "
+                "fixed parameters"
+            )
+    splitter = check_cv(cv, examples.y, classifier=is_classifier)
     try:
-        folds = [Fold(*map(_indices, parts)) for parts in splitter.split(X, y, groups)]
+        folds = [Fold(*map(_indices, parts)) for parts in splitter.split(examples.X, examples.y, groups)]
     except ValueError as error:
         if groups is None and "groups" in str(error):
             raise ValueError(f"cv={cv!r} splits by groups: pass them, fit(X, y, groups=...)") from error
         raise
     if not folds:
         raise ValueError(f"cv={cv!r} makes no folds")
-    _check_parts(folds, codes, classes, used)
+    for k, fold in enumerate(folds):
+        _check_rows(k, fold, len(used))
+        _check_classes(k, fold, examples, used, both_parts)
+    _check_held_out_once(folds, len(used))
     return folds
 
 
@@ -67,24 +71,41 @@ def _indices(part):
     return np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp)
 
 
-def _check_parts(folds, codes, classes, used):
-    times = np.zeros(len(codes), dtype=np.intp)
-    for k, fold in enumerate(folds):
-        for part in (fold.train, fold.test):
-            if len(part) and (part.min() < 0 or part.max() >= len(codes)):
-                raise ValueError(f"fold {k} of cv has row numbers outside of 0 to {len(codes) - 1}")
-        if len(fold.test) == 0:
-            raise ValueError(f"fold {k} of cv holds out no rows")
-        if len(np.intersect1d(fold.train, fold.test)):
-            raise ValueError(f"fold {k} of cv trains on rows that it holds out")
-        if len(np.unique(fold.train)) < len(fold.train):
-            raise ValueError(f"fold {k} of cv has rows twice in its training part: use sample_weight instead")
-        present = np.bincount(codes[fold.train][used[fold.train]], minlength=len(classes)) > 0
-        if not present.all():
-            raise ValueError(
-                f"the training part of fold {k} of cv has no row of class {str(classes[~present][0])!r}: use "
-                "stratified folds, or fewer of them"
-            )
+def _check_rows(k, fold, n_rows):
+    for part in (fold.train, fold.test):
+        if len(part) and (part.min() < 0 or part.max() >= n_rows):
+            raise ValueError(f"fold {k} of cv has row numbers outside of 0 to {n_rows - 1}")
+    if len(fold.test) == 0:
+        raise ValueError(f"fold {k} of cv holds out no rows")
+    if len(np.intersect1d(fold.train, fold.test)):
+        raise ValueError(f"fold {k} of cv trains on rows that it holds out")
+    if len(np.unique(fold.train)) < len(fold.train):
+        raise ValueError(f"fold {k} of cv has rows twice in its training part: use sample_weight instead")
+
+
+def _check_classes(k, fold, examples, used, both_parts):
+    if examples.classes is None:
+        if not used[fold.train].any():
+            raise ValueError(f"the training part of fold {k} of cv has no row of positive weight")
+        return
+    present = [
+        np.bincount(examples.codes[part][used[part]], minlength=len(examples.classes)) > 0
+        for part in (fold.train, fold.test)
+    ]
+    if both_parts and not np.all(present):
+        raise ValueError(
+            f"fold {k} of cv has a part whose rows of positive weight are of one class only: use stratified folds"
+        )
+    if not present[0].all():
+        raise ValueError(
+            f"the training part of fold {k} of cv has no row of class {str(examples.classes[~present[0]][0])!r}: use "
+            "stratified folds, or fewer of them"
+        )
+
+
+def _check_held_out_once(folds, n_rows):
+    times = np.zeros(n_rows, dtype=np.intp)
+    for fold in folds:
         np.add.at(times, fold.test, 1)
     if times.max() > 1:
         raise ValueError(

@@ -1,10 +1,7 @@
 """Scores of held-out rows by any scorer of scikit-learn, from their decision values instead of predictions."""
 
-from dataclasses import dataclass
-from numbers import Real
-
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from kernbench.estimators.svm.multiclass import class_scores, products_of
@@ -35,6 +32,13 @@ class HeldOut(ClassifierMixin, BaseEstimator):  # scorers require an estimator o
         self.labels = classes[class_scores(products, zero, break_ties=break_ties).argmax(axis=1)]
         return self
 
+    @classmethod
+    def of_classes(cls, decisions, classes, labels):
+        """Return the classifier of decision values of classes, shape (n,) or (n, n_classes), and the labels there."""
+        self = cls()
+        self.classes_, self.labels, self.decisions, self.class_scores = classes, labels, decisions, decisions
+        return self
+
     def fit(self, indices, y):
         """Return the classifier unchanged: scikit-learn recognises an estimator by this method."""
         return self
@@ -51,65 +55,21 @@ class HeldOut(ClassifierMixin, BaseEstimator):  # scorers require an estimator o
         return self.probabilities[np.ravel(indices)]
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """The scores of a search.
+class HeldOutPredictions(RegressorMixin, BaseEstimator):
+    """A regressor whose "rows" are indices of rows with known predictions, ``decisions``."""
 
-    Attributes
-    ----------
-    scorer : callable
-        Returns a number, or a dict of numbers by name.
-    names : tuple of str
-        Names of the scores; ``("score",)`` of a single one.
-    decides : str or None
-        The score of which the best cell has the largest mean; None where a function decides, or none of several.
-    needs_probabilities : bool
-    """
+    probabilities, asked = None, False
 
-    scorer: object
-    names: tuple
-    decides: str
-    needs_probabilities: bool
+    @classmethod
+    def of(cls, predictions):
+        """Return the regressor of predictions, shape (n,) or (n, n_outputs)."""
+        self = cls()
+        self.decisions = predictions
+        return self
 
-    def of(self, held_out, folds, y):
-        """Return a dict of the scores of each fold."""
-        found = [self._values(self.scorer(held_out, fold.test[:, None], y[fold.test])) for fold in folds]
-        return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
+    def fit(self, indices, y):
+        """Return the regressor unchanged: scikit-learn recognises an estimator by this method."""
+        return self
 
-    def _values(self, value):
-        return value if isinstance(value, dict) else {"score": value}
-
-
-def checked_scoring(search, folds, y, classes):
-    """Return the `Scoring` of a search; raise ValueError where decision values, labels and `refit` do not suffice."""
-    from sklearn.metrics import check_scoring
-
-    scoring, refit = search.scoring, search.refit
-    n_pairs = len(classes) * (len(classes) - 1) // 2
-    nothing = HeldOut.of(np.zeros((len(y), n_pairs)), classes, search.decision_function_shape, search.break_ties)
-    if search.calibration is not None:
-        nothing.probabilities = np.full((len(y), len(classes)), 1.0 / len(classes))
-    if isinstance(scoring, list | tuple | set | dict) and len(scoring) == 0:
-        raise ValueError("scoring is empty: name at least one score, or pass None for accuracy")
-    scorer = check_scoring(nothing, scoring)
-    try:
-        value = scorer(nothing, folds[0].test[:, None], y[folds[0].test])
-    except (AttributeError, ValueError) as error:
-        if "predict_proba" in str(error):
-            raise ValueError(
-                f"scoring={scoring!r} needs probabilities, which a support vector machine does not have: pass "
-                "calibration='sigmoid' or 'isotonic', or choose a score of labels or decision values, such as "
-                "'accuracy' or 'roc_auc'"
-            ) from error
-        raise
-    if isinstance(value, dict):
-        names = tuple(value)
-        if refit is True or (isinstance(refit, str) and refit not in names):
-            raise ValueError(
-                f"with several scores refit must be the name of the one that decides, a function or False, got "
-                f"{refit!r}: the scores are {', '.join(names)}"
-            )
-        return Scoring(scorer, names, refit if isinstance(refit, str) else None, nothing.asked)
-    if not isinstance(value, Real):
-        raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
-    return Scoring(scorer, ("score",), None if callable(refit) else "score", nothing.asked)
+    def predict(self, indices):
+        return self.decisions[np.ravel(indices)]

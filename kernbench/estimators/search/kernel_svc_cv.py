@@ -1,7 +1,6 @@
 """The support vector classifier with C and kernel chosen by cross-validation: `KernelSVCCV`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -9,29 +8,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernbench._callbacks import current_report
 from kernbench._typing import Callback, RandomState, Rows
-from kernbench.estimators.arguments.training_data import check_weights
-from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.certificate import covered_range
 from kernbench.estimators.search.folds import checked_folds
-from kernbench.estimators.search.held_out import checked_scoring
-from kernbench.estimators.search.parameters import check_memory, checked_grid
-from kernbench.estimators.search.race import Race
-from kernbench.estimators.search.results import index_chosen, results_of
-from kernbench.estimators.search.search_result import SearchResult
+from kernbench.estimators.search.svc_search import SVCSearch
 from kernbench.estimators.svm.expansion import ExpansionClassifier
-from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.base import Kernel
-from kernbench.solvers.base import Solution
-from kernbench.validation.numbers import check_flag, check_number
-
-SHARED = frozenset(KernelSVC._get_param_names())
+from kernbench.validation.numbers import check_number
 
 
-class KernelSVCCV(SearchResult, ExpansionClassifier):
+class KernelSVCCV(SVCSearch, ExpansionClassifier):
     """`KernelSVC` with ``C`` and ``gamma`` chosen by cross-validation, all folds on the same kernel rows.
 
     Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
@@ -81,6 +68,9 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         Folder of finished cells of exact searches. Those that are in it are not solved again: a search that was killed
         continues, and a grid may grow. A cell is found again if rows, labels, weights, folds, kernel, parameters and
         the version of kernbench are the same.
+    warm_start : bool, default=False
+        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
+        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
     store_oof_decisions : bool, default=False
         Whether to keep the out-of-fold decision values of all cells, not of the best one alone: ``oof_decisions_``.
     cache_size : float, default=500
@@ -162,6 +152,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         calibration: str | None = None,
         n_jobs: int | None = None,
         memory: str | Path | None = None,
+        warm_start: bool = False,
         store_oof_decisions: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-3,
@@ -190,6 +181,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         self.calibration = calibration
         self.n_jobs = n_jobs
         self.memory = memory
+        self.warm_start = warm_start
         self.store_oof_decisions = store_oof_decisions
         self.fit_intercept = fit_intercept
         self.tol = tol
@@ -233,35 +225,7 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         sklearn.exceptions.ConvergenceWarning
             If the search ended early, or fits did not reach `tol`.
         """
-        Cs, gammas = checked_grid(self)
-        task = KernelTask(self._model(Cs[0], gammas[0]), X, y, sample_weight)
-        first, labels = task.model, task.model.classes_[task.codes]
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, task.given)
-        folds = checked_folds(self.cv, task.given, labels, task.codes, first.classes_, task.weights, groups)
-        n_pairs = len(first.classes_) * (len(first.classes_) - 1) // 2
-        check_memory(len(labels), len(folds), n_pairs)
-        scoring = checked_scoring(self, folds, labels, first.classes_)
-        kind = Race if self.search == "race" else GridOfCells
-        search = kind(self, task, sample_weight, folds, scoring, (X, y))
-        n_cells, report = len(Cs) * len(gammas), current_report()
-        report.begin(n_cells + bool(self.refit), in_order=False)
-        search.run(Cs, gammas)
-        search.check_finished()
-        table = results_of(search.cells, len(folds), scoring.names, self.search == "race", self.certify is not None)
-        if callable(self.refit):
-            search.choose(index_chosen(self.refit, table))
-        begin = perf_counter()
-        model = None
-        if self.refit:
-            with report.part(n_cells, "refit"):
-                model = self._refitted(search, X, y, sample_weight)
-        self._take(model, search)
-        self.cv_results_, self.n_splits_, self.multimetric_ = table, len(folds), scoring.names != ("score",)
-        if model is not None:
-            self.refit_time_ = perf_counter() - begin
-        search.warn()
-        return self
+        return self._search(X, y, sample_weight, groups)
 
     def covered_C(
         self,
@@ -303,42 +267,11 @@ class KernelSVCCV(SearchResult, ExpansionClassifier):
         check_number("gain", gain, above=0)
         if self.scoring not in (None, "accuracy"):
             raise ValueError(f"covered_C bounds the accuracy, not scoring={self.scoring!r}")
-        task = KernelTask(self._model(low, self.best_params_["gamma"]), X, y, sample_weight)
-        labels = task.model.classes_[task.codes]
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, task.given)
-        folds = checked_folds(self.cv, task.given, labels, task.codes, task.model.classes_, task.weights, groups)
+        examples = self._read(X, y, sample_weight)
+        folds = checked_folds(self.cv, examples, groups, "KernelSVC")
+        model = self._model({"C": low, "gamma": self.best_params_["gamma"]})
+        task = KernelTask(model, examples.X, examples.y, examples.sample_weight)
         deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)
-        return float(covered_range(task, sample_weight, folds, low, high, self.best_score_ + gain, deadline)[0])
-
-    def _refitted(self, search, X, y, sample_weight):
-        """Return the best cell fitted to all rows."""
-        C, gamma, solutions, _ = search.best
-        model = self._model(C, gamma)
-        task = KernelTask(model, X, y, sample_weight)
-        if solutions:  # else a race ended before, or a function chose the cell
-            task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
-        fit_task(task, [model])
-        return model
-
-    def _check_parameters(self):
-        """Check the parameters that can be checked without data."""
-        checked_grid(self)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("store_oof_decisions", self.store_oof_decisions)
-
-    def _model(self, C, gamma):
-        parameters = {name: value for name, value in self.get_params(deep=False).items() if name in SHARED}
-        model = KernelSVC(C=C, gamma=gamma, **{**parameters, "max_seconds": None, "n_jobs": None})
-        model._twin = self._twin
-        return model
-
-
-def _of_pairs(task, solutions):
-    """Return solutions over all rows as those of the problems of `task`, which have the rows of their classes only."""
-    result = []
-    for problem, solution in zip(task.problems, solutions, strict=True):
-        own = problem.pair.of_rows
-        state = {"products": own(solution.state["products"])}
-        result.append(Solution(own(solution.coef), solution.intercept, state=state))
-    return result
+        return float(
+            covered_range(task, examples.sample_weight, folds, low, high, self.best_score_ + gain, deadline)[0]
+        )

@@ -18,6 +18,7 @@ On a subsample this is said of the errors of models trained on so few rows; sinc
 only whole gammas are dropped there.
 """
 
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,7 +27,7 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.utils import check_random_state
 
-from kernbench.estimators.search.cells import GridOfCells
+from kernbench.estimators.search.cells import Best, GridOfCells
 from kernbench.estimators.search.folds import Fold
 from kernbench.estimators.search.one_kernel import Cell, OneKernel
 from kernbench.kernels.domain import is_precomputed
@@ -71,10 +72,10 @@ class Race(GridOfCells):
     ``dropped_against``, the index of the leader.
     """
 
-    def _run_kernels(self, Cs, gammas, deadline, bar):
-        self.Cs, self.gammas, self.deadline, self.bar = Cs, gammas, deadline, bar
-        self.order = [int(c) for c in np.argsort(Cs, kind="stable")]
-        self.entrants, alive = {}, list(range(len(gammas)))
+    def _run_groups(self):
+        self.Cs, self.gammas = self.strengths, [group["gamma"] for group in self.groups]
+        self.order = [int(c) for c in np.argsort(self.Cs, kind="stable")]
+        self.entrants, alive = {}, list(range(len(self.gammas)))
         samples = list(self._samples())
         self.batches = _batches(len(self.folds))
         n_tests = max(1, len(samples) + len(self.batches) - 1)  # none after the last fold, when nothing is left to save
@@ -87,21 +88,31 @@ class Race(GridOfCells):
     @cached_property
     def tasks(self):
         """The task of each gamma, all of the same rows."""
-        return [self.task_of(gamma, first=g == 0) for g, gamma in enumerate(self.gammas)]
+        sources = [self.search._source(group, self.examples, self.folds, self.deadline) for group in self.groups]
+        return [source.task for source in sources]
 
-    def _index(self, c, g):
+    @contextmanager
+    def _counting_values(self, kernel):
+        """Count the kernel values of a `OneKernel`, also where the search ends."""
+        try:
+            yield
+        finally:
+            self.n_kernel_evaluations += kernel.n_kernel_evaluations
+
+    def _place(self, c, g):
+        """Return the index of a cell."""
         return c * len(self.gammas) + g
 
     # --- subsamples --------------------------------------------------------------------------------------------------
 
     def _samples(self):
         """Yield the rows of each subsample, ascending; none where there is one gamma, or where classes are too rare."""
-        codes, n = self.task.codes, len(self.task.codes)
+        codes, n = self.examples.codes, len(self.examples.codes)
         random = check_random_state(self.search.random_state)
         order = random.permutation(n)
         # The first rows of this order are a stratified subsample, whatever their number.
         within = np.empty(n)
-        for code in range(len(self.task.model.classes_)):
+        for code in range(len(self.examples.classes)):
             own = order[codes[order] == code]
             within[own] = (np.arange(len(own)) + random.uniform()) / len(own)
         for share in SHARES:
@@ -113,23 +124,23 @@ class Race(GridOfCells):
 
     def _has_all_classes(self, fold, rows):
         used = np.intersect1d(fold.train, rows)
-        if self.task.weights is not None:
-            used = used[self.task.weights[used] > 0]
-        return len(np.unique(self.task.codes[used])) == len(self.task.model.classes_)
+        if self.examples.weights is not None:
+            used = used[self.examples.weights[used] > 0]
+        return len(np.unique(self.examples.codes[used])) == len(self.examples.classes)
 
     def _race_of_gammas(self, alive, rows):
         """Solve all cells of the gammas `alive` on a subsample; return the gammas left, that of the leader first."""
-        place = np.full(len(self.task.codes), -1)
+        place = np.full(len(self.examples.codes), -1)
         place[rows] = np.arange(len(rows))
         folds = [Fold(*(place[part][place[part] >= 0] for part in (fold.train, fold.test))) for fold in self.folds]
         which = [j for j, fold in enumerate(folds) if len(fold.test)]
-        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        weights = None if self.examples.sample_weight is None else self.examples.sample_weight[rows]
         losses = []
         for g in alive:
             task = _on_rows(self.tasks[g], rows)
             kernel = OneKernel(task, weights, folds, self.deadline)
             own = {}
-            with self._counting(kernel):
+            with self._counting_values(kernel):
                 for c, cell in zip(self.order, kernel.cells([self.Cs[c] for c in self.order], which, fit_all=False)):
                     own[c] = self._wrong(cell.values, task.codes)
                     self.n_unconverged += cell.n_unconverged
@@ -139,7 +150,7 @@ class Race(GridOfCells):
         errors = losses.mean(axis=1)
         leader = int(errors.argmin())
         p = p_values(losses, leader).reshape(len(alive), -1)
-        against = self._index(leader % len(self.Cs), alive[leader // len(self.Cs)])
+        against = self._place(leader % len(self.Cs), alive[leader // len(self.Cs)])
         best = errors.reshape(len(alive), -1).min(axis=1)
         left = []
         for place in np.argsort(best, kind="stable"):
@@ -148,32 +159,31 @@ class Race(GridOfCells):
                 left.append(g)
                 continue
             for c in range(len(self.Cs)):
-                self._drop(self._index(c, g), f"{len(rows)} rows", p[place, c], against)
+                self._drop(self._place(c, g), f"{len(rows)} rows", p[place, c], against)
         return left
 
     # --- folds -------------------------------------------------------------------------------------------------------
 
     def _race_of_folds(self, g):
         """Solve the cells of a gamma fold by fold; score those that are not dropped."""
-        task, n = self.tasks[g], len(self.task.codes)
+        task, n = self.tasks[g], len(self.examples.codes)
         n_pairs = len(task.model.classes_) * (len(task.model.classes_) - 1) // 2
-        kernel = OneKernel(task, self.sample_weight, self.folds, self.deadline)
+        kernel = OneKernel(task, self.examples.sample_weight, self.folds, self.deadline)
         own = {}
         for c in self.order:
             result = Cell(np.full((n, n_pairs), np.nan), seconds=np.zeros(len(self.folds)))
-            own[c] = self.entrants[self._index(c, g)] = Entrant(np.full(n, np.nan), result)
-        with self._counting(kernel):
+            own[c] = self.entrants[self._place(c, g)] = Entrant(np.full(n, np.nan), result)
+        with self._counting_values(kernel):
             for batch in self.batches:
                 for c, cell in zip(list(own), kernel.cells([self.Cs[c] for c in own], batch, fit_all=False)):
                     self._take(own[c], cell, batch)
                 for c in self._worse_ones(own, g, batch) if own and batch != self.batches[-1] else ():
                     del own[c]
             for c, entrant in own.items():
-                self._add(self._index(c, g), entrant.result, task)
-                self._show(self.bar)
+                self._add(self._place(c, g), entrant.result)
             if self.best is not None and self.best_index % len(self.gammas) == g:
-                C, gamma, _, held_out = self.best
-                self.best = C, gamma, kernel.solutions(C), held_out
+                params, _, held_out = self.best
+                self.best = Best(params, kernel.solutions(params["C"]), held_out)
 
     def _take(self, entrant, cell, batch):
         """Add the outcome of some folds."""
@@ -182,7 +192,7 @@ class Race(GridOfCells):
         for j in batch:
             test = self.folds[j].test
             result.values[test], result.seconds[j] = cell.values[test], cell.seconds[j]
-            entrant.wrong[test] = self._wrong(cell.values[test], self.task.codes[test])
+            entrant.wrong[test] = self._wrong(cell.values[test], self.examples.codes[test])
 
     def _worse_ones(self, own, g, batch):
         """Drop the cells of a gamma that are worse than the leader on the rows of the folds so far; return their Cs."""
@@ -194,9 +204,9 @@ class Race(GridOfCells):
         losses = np.array([entrant.wrong[rows] for entrant in rivals.values()], dtype=bool)
         leader = int(losses.sum(axis=1).argmin())
         p = dict(zip(indices, p_values(losses, leader), strict=True))
-        worse = [c for c in own if p[self._index(c, g)] <= self.level]
+        worse = [c for c in own if p[self._place(c, g)] <= self.level]
         for c in worse:
-            index = self._index(c, g)
+            index = self._place(c, g)
             self._drop(index, f"fold {batch[-1]}", p[index], indices[leader])
             done = [fold for fold in self.folds if rows[fold.test].all()]
             scores = np.full(len(self.folds), np.nan)
@@ -210,8 +220,8 @@ class Race(GridOfCells):
 
     def _wrong(self, values, codes):
         """Return the 0/1 losses of decision values of pairs of classes; NaN where these are."""
-        held_out = self._held_out(values)
-        wrong = (held_out.labels != self.task.model.classes_[codes]).astype(np.float64)
+        held_out = self.search._held_out(values, self.examples)
+        wrong = (held_out.labels != self.examples.classes[codes]).astype(np.float64)
         wrong[np.isnan(values).any(axis=1)] = np.nan
         return wrong
 

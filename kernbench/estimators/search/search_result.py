@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import Rows
 from kernbench.estimators.search.calibration import probabilities
@@ -19,44 +20,59 @@ OF_SEARCH = (
     "refit_time_",
     "oof_decision_",
     "oof_decisions_",
+    "oof_prediction_",
     "calibration_",
-)  # attributes that KernelSVC does not have
+)  # attributes that the estimator of a cell does not have
 
 
 class SearchResult:
-    """Mixin of estimators that choose C and gamma of a `KernelSVC` and are the chosen one after fitting."""
+    """Mixin of estimators that choose parameters of another one and are the chosen one after fitting."""
 
-    def _take(self, model, search):
+    _of_search: tuple[str, ...] = OF_SEARCH
+    _oof_name = "oof_decision_"
+
+    def _take(self, model, cells):
         """Set the fitted attributes; `model` is None without a refit."""
         for name in _fitted_attributes(self):
             delattr(self, name)
         for name in () if model is None else _fitted_attributes(model):
             setattr(self, name, getattr(model, name))
         if model is not None:
-            if search.best[2]:
-                self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in search.best[2]])
-            self.n_kernel_evaluations_ += search.n_kernel_evaluations
-        if self.store_oof_decisions:
-            self.oof_decisions_ = search.all_decisions()
-        if search.best is None:  # several scores, none of which decides
+            if cells.best.solutions:
+                self.n_iter_ = np.maximum(self.n_iter_, [solution.n_iter for solution in cells.best.solutions])
+            self.n_kernel_evaluations_ += cells.n_kernel_evaluations
+        if cells.best is None:  # several scores, none of which decides
             return
-        own, held_out = search.cells[search.best_index], search.best[3]
-        self.best_index_, self.best_params_ = search.best_index, dict(own["params"])
-        if search.scoring.decides is not None:
-            self.best_score_ = float(own["scores"][search.scoring.decides].mean())
-        self.oof_decision_ = held_out.decisions
-        if self.calibration is not None:
-            self.calibration_ = search.calibration()
+        own = cells.cells[cells.best_index]
+        self.best_index_, self.best_params_ = cells.best_index, dict(own["params"])
+        if cells.scoring.decides is not None:
+            self.best_score_ = float(own["scores"][cells.scoring.decides].mean())
+        setattr(self, self._oof_name, cells.best.held_out.decisions)
 
     @property
     def estimator_(self) -> Any:
-        """The best cell fitted to all rows, a `KernelSVC`."""
-        self._check_is_fitted()
-        model = self._model(self.best_params_["C"], self.best_params_["gamma"])
+        """The best cell fitted to all rows: the estimator whose parameters were chosen; shares arrays with this one."""
+        check_is_fitted(self)
+        model = self._model(self.best_params_)
         for name in _fitted_attributes(self):
-            if name not in OF_SEARCH:
+            if name not in self._of_search:
                 setattr(model, name, getattr(self, name))
         return model
+
+    def _check_refit(self):
+        if not self.refit and hasattr(self, "cv_results_"):
+            raise NotFittedError(
+                "this search has refit=False, so that there is no model: choose refit=True, or fit "
+                f"{self._estimator.__name__}(**search.best_params_)"
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        self._check_refit()
+        return super().__sklearn_is_fitted__()
+
+
+class CalibratedResult(SearchResult):
+    """Mixin of those that have the parameter ``calibration``."""
 
     @available_if(lambda self: self.calibration is not None)
     def predict_proba(self, X: Rows) -> np.ndarray:
@@ -75,14 +91,6 @@ class SearchResult:
         self._check_is_fitted()
         scores = self._pair_values(X)[:, 0] if len(self.classes_) == 2 else self._scores(X)
         return probabilities(self.calibration_, scores)
-
-    def _check_is_fitted(self):
-        if not self.refit and hasattr(self, "cv_results_"):
-            raise NotFittedError(
-                "this search has refit=False, so that there is no model: choose refit=True, or fit "
-                "KernelSVC(**search.best_params_)"
-            )
-        super()._check_is_fitted()
 
 
 def _fitted_attributes(model):

@@ -8,16 +8,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
-from kernbench.estimators.roc.parameters import check_threshold
-from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import SpaceTask
-from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, check_partial_auc
+from kernbench.estimators.windows.parameters import check_partial_auc
 from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, criticality_of
+from kernbench.estimators.windows.window_classifier import WindowClassifier
 from kernbench.kernels.base import Kernel
 from kernbench.pairs.window import checked_fpr_range
 
 
-class PartialAUCClassifier(RankingClassifier):
+class PartialAUCClassifier(WindowClassifier):
     r"""Classifier that maximises the area under a part of the ROC curve, between two false positive rates.
 
     For two classes and a range :math:`[a, b]` of false positive rates it minimises over functions :math:`f` of the
@@ -304,13 +303,3 @@ class PartialAUCClassifier(RankingClassifier):
         """
         check_is_fitted(self)
         return criticality_of(self, X, y, sample_weight, mu)
-
-    def _threshold(self, threshold):
-        check_threshold(threshold, THRESHOLDS)
-        if threshold != WINDOW:
-            return threshold
-        if self.fpr_range_[1] == 1:
-            raise ValueError(
-                "threshold='window' would set the specificity to 0, since the range ends at 1: choose another threshold"
-            )
-        return ("specificity", 1 - self.fpr_range_[1])

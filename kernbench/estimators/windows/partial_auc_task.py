@@ -90,7 +90,7 @@ def _describe(task, model):
     model.fpr_range_ = _rates(task)
 
 
-def _finish(task, model, result):
+def _warn(model, result):
     if result.converged and result.objective >= (1 - NOTHING) * margin_loss(model.loss_).value(0.0):
         low, high = model.fpr_range_
         warn(
@@ -109,7 +109,7 @@ PARTIAL_AUC = Formulation(
     start=_start,
     examined=_examined,
     describe=_describe,
-    finish=_finish,
+    warn=_warn,
 )
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from kernbench import KernelSVCCV, kernels
-from kernbench.estimators.search import cells, store
+from kernbench.estimators.search import cells, svc_cells
 
 CS, GAMMAS = [10.0, 0.1, 1.0], [0.1, 0.02]
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -41,7 +41,7 @@ def test_a_second_search_solves_nothing(tmp_path, monkeypatch, n_jobs):
     with parallel_backend("threading", n_jobs=n_jobs or 1):
         first = search(tmp_path, n_jobs=n_jobs).fit(X, Y)
         assert len(names(tmp_path)) == 6
-        monkeypatch.setattr(store, "OneKernel", None)
+        monkeypatch.setattr(svc_cells, "OneKernel", None)
         assert_same(search(str(tmp_path), n_jobs=n_jobs, scoring="accuracy").fit(X, Y), first)
 
 
@@ -73,12 +73,12 @@ def test_a_killed_search_leaves_whole_files(tmp_path):
     code = (
         "import os\n"
         "from kernbench.estimators.search import store\n"
-        "write, done = store.StoredCells._write, []\n"
+        "write, done = store.StoredCells.keep, []\n"
         "def last(self, C, cell):\n"
         "    write(self, C, cell)\n"
         "    done.append(C)\n"
         "    if len(done) == 4: os.kill(os.getpid(), 9)\n"
-        "store.StoredCells._write = last\n"
+        "store.StoredCells.keep = last\n"
         "from test_stored_cells import search, X, Y\n"
         f"search({str(tmp_path)!r}).fit(X, Y)\n"
     )

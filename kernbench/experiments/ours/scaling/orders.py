@@ -51,5 +51,7 @@ ORDERS = {
     "stream": Order(2, 1, STREAM, passes=1, batch_size=64),
     "search": Order(1, 1, {**ITERATIONS, "alphas": [1e-2, 1e-3], "cv": 3}),
     "kernel search": Order(2, 1, {"Cs": [0.1, 1.0], "cv": 3}),
+    "linear search": Order(1, 1, {**PASSES, "Cs": [0.1, 1.0], "cv": 3}, passes=2),
+    "regression search": Order(2, 1, {**PASSES, "alphas": [1e-2, 1e-3], "cv": 3}, passes=2),
 }
 STATED = [(model, ORDERS[model.work]) for model in MODELS]

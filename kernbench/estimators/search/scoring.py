@@ -1,0 +1,66 @@
+"""The scores of a search: any of scikit-learn's scorers, on held-out rows."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The scores of a search.
+
+    Attributes
+    ----------
+    scorer : callable
+        Returns a number, or a dict of numbers by name.
+    names : tuple of str
+        Names of the scores; ``("score",)`` of a single one.
+    decides : str or None
+        The score of which the best cell has the largest mean; None where a function decides, or none of several.
+    needs_probabilities : bool
+    """
+
+    scorer: object
+    names: tuple
+    decides: str
+    needs_probabilities: bool
+
+    def of(self, held_out, folds, y):
+        """Return a dict of the scores of each fold."""
+        found = [self._values(self.scorer(held_out, fold.test[:, None], y[fold.test])) for fold in folds]
+        return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
+
+    def _values(self, value):
+        return value if isinstance(value, dict) else {"score": value}
+
+
+def checked_scoring(search, folds, examples):
+    """Return the `Scoring` of a search; raise ValueError where decision values, labels and `refit` do not suffice."""
+    from sklearn.metrics import check_scoring
+
+    scoring, refit = search.scoring, search.refit
+    nothing = search._nothing(examples)
+    if isinstance(scoring, list | tuple | set | dict) and len(scoring) == 0:
+        raise ValueError(f"scoring is empty: name at least one score, or pass None for {search._score_name}")
+    scorer = search._default_scorer(examples) if scoring is None else None
+    scorer = scorer or check_scoring(nothing, scoring)
+    try:
+        value = scorer(nothing, folds[0].test[:, None], examples.y[folds[0].test])
+    except (AttributeError, ValueError) as error:
+        if "predict_proba" in str(error):
+            raise ValueError(
+                f"scoring={scoring!r} needs probabilities, which {search._without_probabilities}"
+            ) from error
+        raise
+    if isinstance(value, dict):
+        names = tuple(value)
+        if refit is True or (isinstance(refit, str) and refit not in names):
+            raise ValueError(
+                f"with several scores refit must be the name of the one that decides, a function or False, got "
+                f"{refit!r}: the scores are {', '.join(names)}"
+            )
+        return Scoring(scorer, names, refit if isinstance(refit, str) else None, nothing.asked)
+    if not isinstance(value, Real):
+        raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
+    return Scoring(scorer, ("score",), None if callable(refit) else "score", nothing.asked)

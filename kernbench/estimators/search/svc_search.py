@@ -1,0 +1,143 @@
+"""What a search over `KernelSVC` has that others have not: shared kernel rows, races, certificates, calibration."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from kernbench.estimators.arguments.training_data import check_weights
+from kernbench.estimators.fit.path import fit_task
+from kernbench.estimators.search.calibration import METHODS, fitted_calibration, out_of_fold_probabilities
+from kernbench.estimators.search.certificate import certify_finalists
+from kernbench.estimators.search.examples import Examples
+from kernbench.estimators.search.frame import Search
+from kernbench.estimators.search.held_out import HeldOut
+from kernbench.estimators.search.parameters import check_memory
+from kernbench.estimators.search.race import Race
+from kernbench.estimators.search.search_result import CalibratedResult
+from kernbench.estimators.search.svc_cells import SVCCells
+from kernbench.estimators.svm.kernel_svc import KernelSVC
+from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.kernels.domain import is_precomputed
+from kernbench.solvers.base import Solution
+from kernbench.validation.numbers import check_flag, check_name, check_number
+
+
+class SVCSearch(CalibratedResult, Search):
+    """The search of `KernelSVCCV`: all folds of a kernel on the same kernel rows."""
+
+    _estimator, _grid = KernelSVC, {"Cs": "C", "gammas": "gamma"}
+    _without_probabilities = (
+        "a support vector machine does not have: pass calibration='sigmoid' or 'isotonic', or choose a score of labels "
+        "or decision values, such as 'accuracy' or 'roc_auc'"
+    )
+
+    def _check_parameters(self):
+        """Check the parameters that can be checked without data."""
+        super()._check_parameters()
+        check_flag("fit_intercept", self.fit_intercept)
+        check_flag("store_oof_decisions", self.store_oof_decisions)
+
+    def _check_own(self):
+        check_name("search", self.search, ("exact", "race"))
+        check_number("risk", self.risk, above=0, below=1)
+        is_race, is_accuracy = self.search == "race", self.scoring in (None, "accuracy")
+        if is_race and not is_accuracy:
+            raise ValueError(
+                f"search='race' compares whether rows are classified correctly, not scoring={self.scoring!r}: choose "
+                "search='exact', or scoring=None"
+            )
+        if self.certify is not None:
+            check_number("certify", self.certify, above=0)
+            if not is_accuracy:
+                raise ValueError(f"certify bounds the accuracy, not scoring={self.scoring!r}: choose certify=None")
+        if is_race and callable(self.refit):
+            raise ValueError("search='race' drops cells by its own test: with a function refit choose search='exact'")
+        if is_race and self.memory is not None:
+            raise ValueError("search='race' stores no cells: choose search='exact', or memory=None")
+        if is_race and self.warm_start:
+            raise ValueError("search='race' keeps no cells: choose search='exact', or warm_start=False")
+        if self.calibration is not None:
+            check_name("calibration", self.calibration, METHODS)
+
+    def _read(self, X, y, sample_weight):
+        model = self._model({"C": self._first_strength(), "gamma": np.asarray(self.gammas, dtype=object).ravel()[0]})
+        task = KernelTask(model, X, y, sample_weight)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, task.given)
+        classes, labels = task.model.classes_, task.model.classes_[task.codes]
+        is_matrix = is_precomputed(self.kernel)
+        return Examples(task.given, labels, sample_weight, classes, task.codes, task.weights, is_matrix)
+
+    def _check_size(self, examples, folds):
+        n_classes = len(examples.classes)
+        check_memory(len(examples.y), len(folds), n_classes * (n_classes - 1) // 2)
+
+    def _cells(self, examples, folds, scoring):
+        return (
+            Race(self, examples, folds, scoring) if self.search == "race" else super()._cells(examples, folds, scoring)
+        )
+
+    def _parts(self, n_folds):
+        return [list(range(n_folds))]
+
+    def _source(self, group, examples, folds, deadline, part=None):
+        return SVCCells(self._model({"C": self._first_strength(), **group}), examples, folds, deadline)
+
+    def _drawn_seed(self):
+        # Nothing is drawn for other kernels, also not from NumPy's global state.
+        return super()._drawn_seed() if "median" in list(self.gammas) else self.random_state
+
+    def _finish(self, cells):
+        if self.certify is not None and any("scores" in cell for cell in cells.cells):
+            certify_finalists(cells, self.certify, cells.deadline)
+
+    def _extra_columns(self):
+        return self.search == "race", self.certify is not None
+
+    def _nothing(self, examples):
+        n_classes, n = len(examples.classes), len(examples.y)
+        nothing = self._held_out(np.zeros((n, n_classes * (n_classes - 1) // 2)), examples)
+        if self.calibration is not None:
+            nothing.probabilities = np.full((n, n_classes), 1.0 / n_classes)
+        return nothing
+
+    def _held_out(self, values, examples):
+        """Return the classifier of decision values of pairs of classes."""
+        classes = examples.classes
+        values = values if len(classes) == 2 else -values  # the earlier class of a pair is positive then
+        return HeldOut.of(values, classes, self.decision_function_shape, self.break_ties)
+
+    def _probabilities(self, held_out, folds, examples):
+        own = examples.y, examples.classes, examples.sample_weight
+        return out_of_fold_probabilities(self.calibration, held_out.class_scores, folds, *own)
+
+    def _refitted(self, cells, X, y, sample_weight):
+        _, solutions, _ = cells.best
+        model = self._model(cells.best.params)
+        task = KernelTask(model, X, y, sample_weight)
+        if solutions:  # else the cell was stored, a race ended before, or a function chose it
+            task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
+        fit_task(task, [model])
+        return model
+
+    def _take(self, model, cells):
+        super()._take(model, cells)
+        if self.store_oof_decisions:
+            self.oof_decisions_ = cells.all_decisions()
+        if self.calibration is not None and cells.best is not None:
+            values, examples = cells.best.held_out.class_scores, cells.examples
+            rows = np.flatnonzero(np.isfinite(values.reshape(len(values), -1)).all(axis=1))  # those held out
+            weights = None if examples.sample_weight is None else examples.sample_weight[rows]
+            self.calibration_ = fitted_calibration(
+                self.calibration, values[rows], examples.y[rows], examples.classes, weights
+            )
+
+
+def _of_pairs(task, solutions):
+    """Return solutions over all rows as those of the problems of `task`, which have the rows of their classes only."""
+    result = []
+    for problem, solution in zip(task.problems, solutions, strict=True):
+        own = problem.pair.of_rows
+        state = {"products": own(solution.state["products"])}
+        result.append(Solution(own(solution.coef), solution.intercept, state=state))
+    return result

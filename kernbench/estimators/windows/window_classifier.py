@@ -1,0 +1,19 @@
+"""A classifier that ranks within a range of false positive rates: its threshold may be the range's upper end."""
+
+from kernbench.estimators.roc.parameters import check_threshold
+from kernbench.estimators.roc.scores import RankingClassifier
+from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW
+
+
+class WindowClassifier(RankingClassifier):
+    """A classifier that ranks and, when fitted, has ``fpr_range_``."""
+
+    def _threshold(self, threshold):
+        check_threshold(threshold, THRESHOLDS)
+        if threshold != WINDOW:
+            return threshold
+        if self.fpr_range_[1] == 1:
+            raise ValueError(
+                "threshold='window' would set the specificity to 0, since the range ends at 1: choose another threshold"
+            )
+        return ("specificity", 1 - self.fpr_range_[1])
