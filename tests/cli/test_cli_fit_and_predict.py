@@ -405,10 +405,7 @@ def test_tune_chooses_by_cross_validation(kernbench, moons, tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (
-            ("--estimator", "linearregressor"),
-            "linearsvc, kernelregressor, rocsvc and partialaucclassifier",
-        ),
+        (("--estimator", "linearregressor"), "linearsvc, kernelregressor, rocsvc and partialaucclassifier"),
         (("--set", "C=1"), "Cs"),
         (("--set", "refit=false"), "leave it out"),
         (("--chunk-rows", "50"), "chunk"),

@@ -41,7 +41,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Number of folds, of consecutive rows as in scikit-learn, or anything that its ``check_cv`` accepts, if it holds
         out each row at most once.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means R². Weights of examples do not enter the scores.
+        As in ``GridSearchCV``; None means R². Weights of rows enter the scores, where these can take them.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`, like the next ones.
     n_jobs : int, default=None
@@ -170,7 +170,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Parameters
         ----------
         X, y, sample_weight
-            As for `KernelRegressor.fit`. Weights do not enter the scores.
+            As for `KernelRegressor.fit`.
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, for splitters such as ``GroupKFold``.
 

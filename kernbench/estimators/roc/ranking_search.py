@@ -26,9 +26,7 @@ class RankingSearch(Search):
         return HeldOut.of_classes(decisions, examples.classes, examples.classes[(decisions >= 0).astype(np.intp)])
 
     def _default_scorer(self, examples):
-        def scorer(held_out, indices, y):
-            rows = np.ravel(indices)
-            weights = None if examples.sample_weight is None else examples.sample_weight[rows]
-            return float(self._area(y == examples.classes[1], held_out.decision_function(indices), weights))
+        def scorer(held_out, indices, y, sample_weight=None):
+            return float(self._area(y == examples.classes[1], held_out.decision_function(indices), sample_weight))
 
         return scorer

@@ -40,7 +40,7 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
         most once. Indices are those of the rows given to `fit`, among them rows of weight 0.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means the AUC, in which weights of rows count, unlike in other scores.
+        As in ``GridSearchCV``; None means the AUC. Weights of rows enter the scores, where these can take them.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     selection : {"best", "1se"}, default="best"

@@ -139,7 +139,7 @@ class GridOfCells:
         held_out = self.search._held_out(cell.values, self.examples)
         if self.scoring.needs_probabilities:
             held_out.probabilities = self.search._probabilities(held_out, self.folds, self.examples)
-        own["scores"] = self.scoring.of(held_out, self.folds, self.examples.y)
+        own["scores"] = self.scoring.of(held_out, self.folds, self.examples)
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self._note(index, own, held_out, cell)

@@ -142,7 +142,7 @@ def certified_interval(task, sample_weight, folds, C, width, deadline):
     diagonal, cell = kernel.rows.diagonal(), None
     while True:
         cell = next(kernel.cells([C])) if cell is None else kernel.continued(C, cell)
-        lower, upper = _interval(kernel, C, cell, diagonal)
+        lower, upper = _interval(kernel, sample_weight, C, cell, diagonal)
         task.model.tol *= STRICTER
         if upper - lower <= width or task.model.tol < STRICTEST:
             return lower, upper, kernel.n_kernel_evaluations
@@ -172,7 +172,7 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
     try:
         diagonal, cell = kernel.rows.diagonal(), next(kernel.cells([low]))
         while True:
-            holds = partial(_is_bounded, kernel, C, cell, diagonal, most)
+            holds = partial(_is_bounded, kernel, sample_weight, C, cell, diagonal, most)
             growth = _largest_growth(holds, high / C)
             if growth >= high / C:
                 return high, n_solved
@@ -186,8 +186,8 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
         return C, n_solved
 
 
-def _is_bounded(kernel, C, cell, diagonal, most, growth):
-    return _interval(kernel, C, cell, diagonal, growth)[1] <= most
+def _is_bounded(kernel, weights, C, cell, diagonal, most, growth):
+    return _interval(kernel, weights, C, cell, diagonal, growth)[1] <= most
 
 
 def _largest_growth(holds, most):
@@ -201,7 +201,7 @@ def _largest_growth(holds, most):
     return float(np.exp(low))
 
 
-def _interval(kernel, C, cell, diagonal, growth=1.0):
+def _interval(kernel, weights, C, cell, diagonal, growth=1.0):
     """Return bounds of the mean accuracy from the settled predictions of each fold, for all Cs from C to growth C."""
     bounds = []
     for j, fold in enumerate(kernel.folds):
@@ -222,16 +222,17 @@ def _interval(kernel, C, cell, diagonal, growth=1.0):
             votes[0, :, pair.negative] += upper < 0.0
             votes[1, :, pair.positive] += upper >= 0.0
             votes[1, :, pair.negative] += lower <= 0.0
-        bounds.append(_shares(votes, kernel.task.codes[fold.test]))
+        bounds.append(_shares(votes, kernel.task.codes[fold.test], None if weights is None else weights[fold.test]))
     return tuple(float(end) for end in np.mean(bounds, axis=0))
 
 
-def _shares(votes, codes):
-    """Return the shares of rows whose own class certainly has most votes, and of those where it possibly has."""
+def _shares(votes, codes, weights):
+    """Return the shares, by weight, of rows whose class certainly has most votes, and of those where it may have."""
     rows = np.arange(len(codes))
     certain, possible = votes
     own = certain[rows, codes], possible[rows, codes]
     others = certain.copy(), possible.copy()
     for one in others:
         one[rows, codes] = -1.0
-    return (own[0] > others[1].max(axis=1)).mean(), (own[1] >= others[0].max(axis=1)).mean()
+    ends = own[0] > others[1].max(axis=1), own[1] >= others[0].max(axis=1)
+    return tuple(np.average(end, weights=weights) for end in ends)

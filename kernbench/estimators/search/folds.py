@@ -84,6 +84,8 @@ def _check_rows(k, fold, n_rows):
 
 
 def _check_classes(k, fold, examples, used, both_parts):
+    if not used[fold.test].any():
+        raise ValueError(f"every row that fold {k} of cv holds out has weight 0, so that it has no score")
     if examples.classes is None:
         if not used[fold.train].any():
             raise ValueError(f"the training part of fold {k} of cv has no row of positive weight")

@@ -6,9 +6,9 @@
     all rows, best gamma first:  the folds in order, some at a time: a cell that is worse than the leader is dropped
     the others, the finalists:   have all folds, exactly as in an exhaustive search
 
-Losses on held-out rows are 0 or 1, and are compared row by row. Where a cell and the leader differ on d rows, of which
-the cell has b wrong, the p value of "the cell is as good" is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A
-cell is dropped at a p value of at most
+Losses on held-out rows are 0 or 1, and are compared row by row, whatever their weights. Where a cell and the
+leader differ on d rows, of which the cell has b wrong, the p value of "the cell is as good" is P(Bin(d, 1/2) >= b)
+(McNemar's exact test, one-sided). A cell is dropped at a p value of at most
 
     risk / (number of cells x number of tests of one cell),
 
@@ -210,7 +210,11 @@ class Race(GridOfCells):
             self._drop(index, f"fold {batch[-1]}", p[index], indices[leader])
             done = [fold for fold in self.folds if rows[fold.test].all()]
             scores = np.full(len(self.folds), np.nan)
-            scores[: len(done)] = [1.0 - own[c].wrong[fold.test].mean() for fold in done]
+            weights = self.examples.sample_weight
+            scores[: len(done)] = [
+                1.0 - np.average(own[c].wrong[fold.test], weights=None if weights is None else weights[fold.test])
+                for fold in done
+            ]
             self.cells[index]["scores"] = {"score": scores}
             self.n_unconverged += own[c].result.n_unconverged
         return worse

@@ -1,6 +1,7 @@
 """The scores of a search: any of scikit-learn's scorers, on held-out rows."""
 
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Real
 
 import numpy as np
@@ -19,16 +20,24 @@ class Scoring:
     decides : str or None
         The score of which the best cell has the largest mean; None where a function decides, or none of several.
     needs_probabilities : bool
+    takes_weights : bool
+        Whether weights of rows enter them, as in ``GridSearchCV``.
     """
 
     scorer: object
     names: tuple
     decides: str
     needs_probabilities: bool
+    takes_weights: bool
 
-    def of(self, held_out, folds, y):
+    def of(self, held_out, folds, examples):
         """Return a dict of the scores of each fold."""
-        found = [self._values(self.scorer(held_out, fold.test[:, None], y[fold.test])) for fold in folds]
+        y, weights = examples.y, examples.sample_weight if self.takes_weights else None
+        own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
+        found = [
+            self._values(self.scorer(held_out, fold.test[:, None], y[fold.test], **given))
+            for fold, given in zip(folds, own, strict=True)
+        ]
         return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
 
     def _values(self, value):
@@ -45,6 +54,7 @@ def checked_scoring(search, folds, examples):
         raise ValueError(f"scoring is empty: name at least one score, or pass None for {search._score_name}")
     scorer = search._default_scorer(examples) if scoring is None else None
     scorer = scorer or check_scoring(nothing, scoring)
+    takes_weights = _takes_weights(scorer)
     try:
         value = scorer(nothing, folds[0].test[:, None], examples.y[folds[0].test])
     except (AttributeError, ValueError) as error:
@@ -60,7 +70,13 @@ def checked_scoring(search, folds, examples):
                 f"with several scores refit must be the name of the one that decides, a function or False, got "
                 f"{refit!r}: the scores are {', '.join(names)}"
             )
-        return Scoring(scorer, names, refit if isinstance(refit, str) else None, nothing.asked)
+        return Scoring(scorer, names, refit if isinstance(refit, str) else None, nothing.asked, takes_weights)
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
-    return Scoring(scorer, ("score",), None if callable(refit) else "score", nothing.asked)
+    return Scoring(scorer, ("score",), None if callable(refit) else "score", nothing.asked, takes_weights)
+
+
+def _takes_weights(scorer):
+    """Return whether a scorer has the parameter ``sample_weight``."""
+    says = getattr(scorer, "_accept_sample_weight", None)
+    return bool(says()) if says is not None else "sample_weight" in signature(scorer).parameters

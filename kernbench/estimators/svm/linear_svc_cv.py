@@ -30,7 +30,8 @@ class LinearSVCCV(Search, LinearClassifier):
     cv : int, splitter or iterable, default=5
         As in `KernelSVCCV`, like the next ones.
     scoring : str, callable, list, tuple, set or dict, default=None
-        None means accuracy. There are no probabilities.
+        None means accuracy. There are no probabilities. Weights of rows enter the scores, where these can take them, as
+        in ``GridSearchCV`` of scikit-learn 1.9.
     refit : bool, str or callable, default=True
     n_jobs : int, default=None
         Number of folds that are solved at a time, in the workers of joblib's backend.
@@ -140,7 +141,7 @@ class LinearSVCCV(Search, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As for `LinearSVC.fit`. Weights do not enter the scores.
+            As for `LinearSVC.fit`.
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, for splitters such as ``GroupKFold``.
 

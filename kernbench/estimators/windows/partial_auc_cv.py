@@ -32,7 +32,7 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
     cv : int, splitter or iterable, default=5
         As in `KernelSVCCV`, like the next ones. Held-out parts need both classes, unless `scoring` does not.
     scoring : str, callable, list, tuple, set or dict, default=None
-        None means the partial AUC over `fpr_range`, in which weights of rows count, unlike in other scores.
+        None means the partial AUC over `fpr_range`. Weights of rows enter the scores, where these can take them.
     refit : bool, str or callable, default=True
     n_jobs : int, default=None
         Number of folds that are solved at a time, in the workers of joblib's backend.
