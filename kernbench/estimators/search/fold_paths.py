@@ -133,8 +133,9 @@ class _FoldPath:
     @property
     def n_bytes(self):
         """About how much memory the rows and the data of the solver take."""
-        X, task = self.paths.examples.X, self.task
-        size = _size_of(X)
+        task, size = self.task, _size_of(self.paths.examples.X)
+        if task.n_values is not None:
+            return size + 12 * task.n_values
         data = getattr(self.data, "X", self.data)
         if sparse.issparse(data) or isinstance(data, np.ndarray):
             return size + _size_of(data)
