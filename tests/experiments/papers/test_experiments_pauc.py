@@ -26,7 +26,7 @@ def test_every_method_is_followed_to_its_end(outcome, experiment, dataset, metho
     assert trace["loss"][-1] == metrics["objective"] > 0 and trace["n_iter"][-1] == metrics["n_iter"]
 
 
-@pytest.mark.parametrize("method", ["agd-sbcd", "agd-sbcd-threshold"])
+@pytest.mark.parametrize("method", ["agd-sbcd", "agd-sbcd-threshold", "agd-sbcd-threshold-small"])
 def test_the_criticality_has_a_point_for_each_length_of_a_run_and_the_power_that_is_fitted_to_them(outcome, method):
     found = outcome(rates.EXPERIMENT, "edema-stand-in", method, outer=[1, 2, 3])
     trace = found["trace"]
