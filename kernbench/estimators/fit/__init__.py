@@ -10,7 +10,8 @@
             |     |-- problem.make_data()     kernel rows or a design (solver_data)
             |     |-- problem.make_solver()   the registry's class with the options of the user (solver)
             |     |-- solvers.driver.run()    advances the solver: clock, stopping rule, trace, Ctrl-C
-            |     '-- certified (certificate) objective and gap of the model itself, with their rounding
+            |     |-- certified (certificate) objective and gap of the model itself, with their rounding
+            |     '-- RunData.widen (widening) float64 rows for a second part where float32 does not reach `tol`
             |-- task.assemble, set_outcome    fitted attributes (outcome)
             '-- warnings                      they name the parameter to change (outcome)
 

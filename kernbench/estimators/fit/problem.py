@@ -25,10 +25,11 @@ class Problem(Protocol):
     n_coef: int
     title: str
 
-    def make_data(self):
+    def make_data(self, dtype=None):
         """Return the data of its solvers, kernel rows or a design, or None if each solver makes its own.
 
-        Called in the thread that uses them.
+        Called in the thread that uses them. ``dtype="float64"`` is passed only where kernel rows were float32, for a
+        solver of rows of two precisions (`SolverEntry`); see `fit.widening`.
         """
 
     def start(self, data) -> Solution | None:

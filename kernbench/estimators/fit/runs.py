@@ -6,7 +6,8 @@ can show its own progress bar.
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from threading import Event, Lock
 
 import numpy as np
@@ -18,6 +19,7 @@ from kernbench.estimators.fit.certificate import certified
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED, STOPPED_BY_USER
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.smaller_strength import better_of_smaller, may_be_far
+from kernbench.estimators.fit.widening import RunData, is_too_rounded, joined, may_widen, start_of
 from kernbench.kernels.threads import n_openmp_threads, openmp_threads, single_threaded_blas
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -100,14 +102,12 @@ class Runs:
 
     def _work(self):
         """Solve problems, one after the other, until none is left."""
-        left, data = self.model.max_seconds, self.data
+        left, data = self.model.max_seconds, RunData(self.task, self.data)
         try:
             while (turn := self._next_turn()) is not None:
                 k, n_turns = turn
                 problem = self.task.problems[k]
-                if data is None or not self.task.shares_data:
-                    data = None  # release the memory of the old data first
-                    data = problem.make_data()
+                data.prepare(problem)
                 # Time that a problem does not use is available to later ones.
                 seconds = self._solve_path(k, problem, data, None if left is None else left / n_turns)
                 left = None if left is None else max(0.0, left - seconds)
@@ -133,7 +133,7 @@ class Runs:
     def _solve_path(self, k, problem, data, budget):
         """Solve problem k for every strength within `budget` seconds; return the seconds used."""
         results, taken = self.results[k], 0.0
-        initial = problem.start(data)
+        initial = problem.start(data.now)
         for c, strength in enumerate(self.strengths):
             if self.stop.is_set():
                 break
@@ -148,8 +148,41 @@ class Runs:
         return taken
 
     def _solve(self, problem, data, strength, initial, seconds, number):
-        task, alone, name = self.task, self.n_workers == 1, self._name_of_run(problem, strength)
-        counted_from = problem.counted_from(data)
+        task, tol, name = self.task, self.model.tol, self._name_of_run(problem, strength)
+        limit = iteration_limit(self.model, task.entry, problem.n_rows, task.n_values, task.loss_name)
+        with self.report.run(number, name) as reports:
+            run = partial(self._run, problem, strength=strength, name=name, reports=reports)
+            before, result, examined = run(data.now, initial, limit, seconds)
+            left = None if seconds is None else seconds - result.seconds
+            has_time = result.n_iter < limit and (left is None or left > 0.0)
+            if has_time and may_widen(task, data.now) and is_too_rounded(before, result):
+                examined = None  # it holds the rows, whose memory is released
+                data.widen(problem)
+                left_steps = limit - result.n_iter
+                _, second, examined = run(
+                    data.now, start_of(result), left_steps, left, counted=result.n_kernel_evaluations
+                )
+                result = joined(result, second)
+        if result.gap is not None and task.may_lower_strength and may_be_far(self.model, result):
+            with within_floats(self.model, task):
+                result = better_of_smaller(problem, data.now, strength, examined, result, tol)
+        return result
+
+    def _run(self, problem, data, initial, limit, seconds, *, strength, name, reports, counted=0):
+        """Run a solver from its start to its end.
+
+        `counted` kernel evaluations, which `data` did not make, are added to its own.
+
+        Returns
+        -------
+        status : str
+            Before the certificate.
+        result : FitResult
+            With the objective and gap of the certificate.
+        examined : Examined or None
+        """
+        task, alone = self.task, self.n_workers == 1
+        counted_from = problem.counted_from(data) - counted
 
         def snapshot(solver):
             now = snapshot_of(self.model, task.shared, solver, counted_from)
@@ -163,25 +196,23 @@ class Runs:
         result = run_solver(
             self.model,
             solver,
-            max_iter=iteration_limit(self.model, task.entry, problem.n_rows, task.n_values, task.loss_name),
+            max_iter=limit,
             max_seconds=seconds,
             callbacks=self.callbacks,
             snapshot=snapshot,
             title=": ".join(filter(None, (title_of(self.model), name))) if self.model.verbose and alone else False,
             stop=None if alone else self.stop,
-            report=self.report.run(number, name),
+            report=nullcontext(reports),
             counted_from=counted_from,
             task=task,
         )
         _checked(result.solution, problem, self.model, task)
         if result.gap is None:
-            return result
+            return result.status, result, None
         with within_floats(self.model, task):
-            examined, tol = problem.examined(data, solver, strength), self.model.tol
-            result = certified(examined, result, tol, stops_by_gap=task.entry.stops_by_gap)
-            if task.may_lower_strength and may_be_far(self.model, result):
-                result = better_of_smaller(problem, data, strength, examined, result, tol)
-        return result
+            examined = problem.examined(data, solver, strength)
+            found = certified(examined, result, self.model.tol, stops_by_gap=task.entry.stops_by_gap)
+        return result.status, found, examined
 
     def _name_of_run(self, problem, strength):
         """Return what distinguishes a run from the others of the task; empty if it is the only one."""

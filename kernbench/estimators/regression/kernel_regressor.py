@@ -72,7 +72,7 @@ class KernelRegressor(ExpansionRegressor):
         is.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values; sums are float64. ``"auto"`` is float64 for ``newton`` and for at most 2,000 rows,
-        float32 above.
+        float32 above, where ``smo`` ends in float64 if the rounding of float32 keeps its gap above `tol`.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
     random_state : int, RandomState, Generator or None, default=None

@@ -217,13 +217,13 @@ class KernelRegressorTask(Task):
             )
         return other_solver(self.entry, self.loss.name)
 
-    def make_rows(self):
-        """Return the kernel rows, which all outputs share."""
+    def make_rows(self, dtype=None):
+        """Return the kernel rows, which all outputs share; by default in the precision of the task."""
         model = self.model
         rows = make_rows(
             self.X,
             self.kernel,
-            self.dtype,
+            dtype or self.dtype,
             cache_size=model.cache_size,
             twin=model._twin,
             may_widen=model.dtype == "auto",
@@ -307,8 +307,8 @@ class KernelRegressionProblem:
     def title(self):
         return f"output {self.k}"
 
-    def make_data(self):
-        return self.task.make_rows()
+    def make_data(self, dtype=None):
+        return self.task.make_rows(dtype)
 
     def start(self, rows):
         return self.task.last.initial(self.k, self.task.key, lambda coef: coef.shape == (self.n_coef,))

@@ -114,7 +114,8 @@ class KernelSVC(ExpansionClassifier):
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
         most 2,000 training rows (for ``smo`` 2,500, if one of two classes has at most a quarter of them), float32
-        above, unless ``gamma`` is so large for the rows that k(x, x) = 1 would be wrong by one per cent in float32. In
+        above, unless ``gamma`` is so large for the rows that k(x, x) = 1 would be wrong by one per cent in float32, or
+        the rounding of float32 keeps the gap of ``smo`` above `tol`: then the run ends in float64. In
         float64 with more than 2,500 rows of 40 entries or more ``smo`` still takes its first steps on float32 values;
         the final optimality conditions, objective and gap are those of float64 values.
     warm_start : bool, default=False

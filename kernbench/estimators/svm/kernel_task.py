@@ -97,13 +97,13 @@ class KernelTask(Task):
             return self.X
         return self.X[np.ix_(pair.rows, pair.rows)] if is_precomputed(self.model.kernel) else self.X[pair.rows]
 
-    def rows_of(self, pair):
-        """Return the kernel rows of a pair."""
+    def rows_of(self, pair, dtype=None):
+        """Return the kernel rows of a pair, by default in the precision of the task."""
         model = self.model
         rows = make_rows(
             self.X_of(pair),
             model.kernel_,
-            self.dtype,
+            dtype or self.dtype,
             cache_size=model.cache_size,
             twin=model._twin,
             may_widen=model.dtype == "auto",
@@ -139,8 +139,8 @@ class PairProblem:
             return f"{classes[pair.positive]} against the rest"
         return f"{classes[pair.negative]} against {classes[pair.positive]}"
 
-    def make_data(self):
-        return self.task.rows_of(self.pair)
+    def make_data(self, dtype=None):
+        return self.task.rows_of(self.pair, dtype)
 
     def start(self, rows):
         y = self.pair.y
