@@ -9,7 +9,9 @@ A cell's `params` are those of the estimator, and perhaps
 * ``alpha`` for an estimator with ``C`` instead, or the reverse: C = 1 / (alpha n);
 * ``passes``: ``max_iter`` divided by the number of training rows;
 * ``total_step``: the solver's ``step_size`` times the number of training rows, for steps in one coefficient a row;
-* ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``.
+* ``search``: keywords of :func:`~kernbench.experiments.measure.search.best_alpha`, which chooses ``alpha``;
+* ``options_grid``: before that, keywords of :func:`~kernbench.experiments.measure.search.best_options` beside those of
+  the search, which chooses ``solver_options``.
 """
 
 from contextlib import suppress
@@ -26,7 +28,7 @@ from kernbench.experiments.measure.clock import Tracer, fit_seconds, own_clock, 
 from kernbench.experiments.measure.judging import error_rate
 from kernbench.experiments.measure.memory import peak_memory
 from kernbench.experiments.measure.record import result
-from kernbench.experiments.measure.search import best_alpha
+from kernbench.experiments.measure.search import best_alpha, best_options
 
 TRACE = ("seconds", "n_iter", "n_kernel_evaluations", "objective", "test_error")
 
@@ -84,9 +86,14 @@ def measure(cell, output):
     """
     data = in_precision(cell, laid_out(cell, load(cell.loader)(**cell.arguments)))
     params, seconds = dict(cell.params), {}
-    search = params.pop("search", None)
+    search, options = params.pop("search", None), params.pop("options_grid", None)
     if search is not None:
         start = perf_counter()
+        search = dict(search)
+        n_points = search.pop("n_points", None)
+        if options is not None:
+            given = {**options, **search, "n_points": n_points, "seed": cell.seed}
+            params["solver_options"] = best_options(cell.estimator, params, data, output, **given)
         params["alpha"] = best_alpha(cell.estimator, params, data, output, **search, seed=cell.seed)
         seconds["search"] = perf_counter() - start
     warm_up(cell, params, data)

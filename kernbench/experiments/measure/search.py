@@ -1,10 +1,13 @@
-"""The strength of regularisation by validation, for any estimator with ``alpha`` or ``C``."""
+"""The strength of regularisation, and options of a solver, by validation, for any estimator with ``alpha`` or ``C``."""
+
+from itertools import product
 
 import numpy as np
 
 from kernbench._lazy import load
 from kernbench.datasets.splits import split_indices
 from kernbench.experiments.measure.building import build, takes
+from kernbench.kernels.base import squared_norms
 
 HELD_OUT = 0.25  # share of the rows for validation, without folds
 
@@ -50,6 +53,42 @@ def best_alpha(
         models = _along(alphas, estimator, params, X[train], y[train])
         scores += [_score(model, output, X[test], y[test], fpr_range) for model in models]
     return float(alphas[np.argmax(scores)])
+
+
+def best_options(
+    estimator, params, data, output, *, grid, alphas, max_rows, max_iter, n_points=None, fpr_range=None, seed
+):
+    """Return the options of a solver with the best score on a quarter of the rows; among equal ones the first.
+
+    Parameters
+    ----------
+    estimator, params, data, output, max_rows, fpr_range, seed
+        As for :func:`best_alpha`. ``solver_options`` in `params` apply where the grid says nothing.
+    grid : dict of str to list
+        Values by the name of an option; all combinations are tried. ``c`` stands for a ``step_size`` of c over the mean
+        |x|^2, so that it does not depend on the units of the features.
+    alphas : list of float
+        The smallest is used: papers without a penalty choose their options so.
+    max_iter : int
+        Iterations of each fit.
+    n_points : int, optional
+        Try only the first so many combinations.
+    """
+    X, y = data.X_train, data.y_train
+    rows = split_indices(y, max_rows, seed)[0] if len(y) > max_rows else np.arange(len(y))
+    X, y = X[rows], y[rows]
+    ((train, test),) = _splits(y, None, seed)
+    mean = float(squared_norms(X[train]).mean())
+    best, found = -np.inf, {}
+    for values in list(product(*grid.values()))[:n_points]:
+        options = {**(params.get("solver_options") or {}), **dict(zip(grid, values))}
+        if "c" in options:
+            options["step_size"] = options.pop("c") / mean
+        own = {**params, "solver_options": options, "alpha": min(alphas), "max_iter": max_iter}
+        score = _score(build(estimator, own, len(train)).fit(X[train], y[train]), output, X[test], y[test], fpr_range)
+        if score > best:
+            best, found = score, options
+    return found
 
 
 def _splits(y, folds, seed):
