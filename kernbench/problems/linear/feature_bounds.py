@@ -88,6 +88,23 @@ def lower_bound(problem, a):
     return best_multiple(a, weights, element @ element / (problem.alpha * n**2), n, loss, problem.targets)
 
 
+def absolute_products(design, rows, weights):
+    """Return sum_j w_j |<x_i, x_j>| over a few rows, for each of them.
+
+    Parameters
+    ----------
+    design : FeatureDesign
+    rows : ndarray of shape (m,), int
+    weights : ndarray of shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    X = design.X[rows].astype(np.float64, copy=False)
+    return abs(X @ X.T) @ weights[rows]
+
+
 def squared_norms(design):
     """Return |x_i|^2 for all samples of a design of features.
 

@@ -51,6 +51,24 @@ def single_steps(work, visits, offset, dual, responses, visited):
         visited[0] += 1
 
 
+def batch_step(work, batch, dual, responses):
+    """Move the dual variables of a batch of different examples, all from the same responses."""
+    y, w, a = work.y[batch], work.weights[batch], dual[batch]
+    z = y * responses[batch]
+    alone = _best(work, a, z, w * work.diagonal[batch] * work.scale)
+    moves = np.abs(alone - a) > NO_CHANGE * np.maximum(1.0, np.abs(a))
+    batch, y, w, a, z = (values[moves] for values in (batch, y, w, a, z))
+    if len(batch):
+        K = np.asarray(work.rows.batch(batch), dtype=np.float64)[:, batch]
+        dual[batch] = _best(work, a, z, np.abs(K) @ w * work.scale)
+        work.add_rows(batch, y * w * (dual[batch] - a) * work.scale, responses)
+
+
+def _best(work, a, z, curvatures):
+    """Return the best value of each dual variable, given its margin or residual and the curvature of a step."""
+    return np.array([work.loss.dual_coordinate(*one) for one in zip(a, z, curvatures)])
+
+
 def pair_steps(work, visits, offset, dual, responses, visited):
     """Exchange mass between each visited example and its best partner in the batch; else as `single_steps`."""
     while visited[0] < len(visits):

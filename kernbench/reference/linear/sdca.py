@@ -96,30 +96,57 @@ class Work:
 
 def walk(work, count):
     """Visit up to `count` rows of this epoch; return how many."""
-    problem, loss, done = work.problem, work.loss, 0
+    done = 0
     while done < count and work.position < work.active:
         i = work.order[work.position]
-        x, a = work.row(i), work.dual[i]
-        margin = problem.y[i] * (x @ work.coef) - problem.targets[i]  # or the residual
+        step = _step(work, i, _margin(work, i), work.curvature[i])
         done += 1
-        work.n_products += 1
-        work.residual += problem.weights[i] * (loss.value(margin) - loss.dual_value(a) + a * margin)
-        if loss is not LogLoss:
-            left, right = work.slopes(a, margin)
-            if work.shrinking and work.stays_put(left, right):
-                work.active -= 1
-                last = work.order[work.active]
-                work.order[work.active], work.order[work.position] = i, last
-                continue
-            projected = right if right < 0.0 else left if left > 0.0 else 0.0
-        best = loss.dual_coordinate(a, margin, work.curvature[i])
-        if loss is LogLoss:
-            # Its effect on the margin where that is larger: on rows of 1e6 the dual variables are tiny.
-            projected = (best - a) * max(1.0, work.curvature[i] / max(1.0, abs(margin)))
-        work.largest, work.smallest = max(work.largest, projected), min(work.smallest, projected)
-        if abs(projected) > STILL:
-            work.dual[i] = best
-            work.coef += (best - a) * work.push[i] * x
-            work.n_products += 1
+        if step is None:  # left out
+            work.active -= 1
+            last = work.order[work.active]
+            work.order[work.active], work.order[work.position] = i, last
+            continue
+        _move(work, i, step)
         work.position += 1
     return done
+
+
+def batch_step(work, rows, curvatures):
+    """Visit the next rows of this epoch together, from the same weights; `curvatures` are those of their steps."""
+    margins = [_margin(work, i) for i in rows]
+    for i, margin, curvature in zip(rows, margins, curvatures):
+        _move(work, i, _step(work, i, margin, curvature))
+    work.position += len(rows)
+
+
+def _margin(work, i):
+    """Return the margin, or the residual, of row i."""
+    work.n_products += 1
+    return work.problem.y[i] * (work.row(i) @ work.coef) - work.problem.targets[i]
+
+
+def _step(work, i, margin, curvature):
+    """Set a_i to its best value for this margin; return by how much it moved, None if it is to be left out."""
+    loss, a = work.loss, work.dual[i]
+    work.residual += work.problem.weights[i] * (loss.value(margin) - loss.dual_value(a) + a * margin)
+    if loss is not LogLoss:
+        left, right = work.slopes(a, margin)
+        if work.shrinking and work.stays_put(left, right):
+            return None
+        projected = right if right < 0.0 else left if left > 0.0 else 0.0
+    best = loss.dual_coordinate(a, margin, curvature)
+    if loss is LogLoss:
+        # Its effect on the margin where that is larger: on rows of 1e6 the dual variables are tiny.
+        projected = (best - a) * max(1.0, curvature / max(1.0, abs(margin)))
+    work.largest, work.smallest = max(work.largest, projected), min(work.smallest, projected)
+    if abs(projected) <= STILL:
+        return 0.0
+    work.dual[i] = best
+    return best - a
+
+
+def _move(work, i, step):
+    """Move the weights along x_i."""
+    if step != 0.0:
+        work.coef += step * work.push[i] * work.row(i)
+        work.n_products += 1

@@ -6,7 +6,8 @@ together; their values within the batch are copied into a small matrix, on which
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
   of the batch at once; an example that has to move although its row was not fetched ends the batch early. So the
   iterates are those of one visit at a time. (Rows fetched but not needed are counted: they were computed.)
-* with an intercept pairs move.
+* with an intercept pairs move;
+* with `batch_size` the coordinates of the batch move together, each as if its curvature were a row sum of the matrix.
 
 Then the rows of the variables that moved are added to all responses, in double precision, four rows to a pass, in
 segments that fit into the first-level cache and do not depend on the number of threads.
@@ -57,6 +58,12 @@ def pair_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, doubl
         length = work.length(visits.shape[0], offset, visited[0])
         work._pair_steps(visits[visited[0]:visited[0] + length])
         visited[0] += length
+
+
+def batch_step(Work work, const Py_ssize_t[::1] batch, double[::1] dual, double[::1] responses):
+    """Move the dual variables of a batch of different examples, all from the same responses."""
+    work.dual, work.responses = dual, responses
+    work._batch_step(batch)
 
 
 cdef class Work:
@@ -123,6 +130,28 @@ cdef class Work:
                     f[l] += step * self.block[position, l]
             self._spread(m, steps)
         return length
+
+    cdef int _batch_step(self, const Py_ssize_t[::1] batch) except -1:
+        cdef:
+            Py_ssize_t i, k, l, m = 0
+            double *steps = &self.room[1, 0]
+            double best, curvature
+        with nogil:
+            for k in range(batch.shape[0]):
+                if self._wants_to_move(batch[k], self.responses[batch[k]], &best):
+                    self.members[m] = batch[k]
+                    m += 1
+            self._load(m, &self.members[0], m)
+            for k in range(m):
+                i, curvature = self.members[k], 0.0
+                for l in range(m):
+                    curvature += self.weights[self.members[l]] * fabs(self.block[k, l])
+                best = loss_dual_coordinate(self.code, self.parameter, self.dual[i], self.y[i] * self.responses[i],
+                                            curvature * self.scale)
+                steps[k] = self.y[i] * self.weights[i] * (best - self.dual[i]) * self.scale
+                self.dual[i] = best
+            self._spread(m, steps)
+        return 0
 
     cdef inline bint _wants_to_move(self, Py_ssize_t i, double response, double *best) noexcept nogil:
         cdef double a = self.dual[i]

@@ -3,7 +3,9 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
+from kernbench.losses._loss cimport KB_SQUARED_ERROR
 from kernbench.solvers.design._design cimport FeatureDesign
+from kernbench.solvers.linear._rows cimport row_add, row_dot
 
 import numpy as np
 
@@ -29,6 +31,8 @@ cdef extern from "_dual_steps.h" nogil:
                                 Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
     Py_ssize_t dense_walk_double(const double *values, Py_ssize_t d, Sample *samples, int64_t *order, double *w,
                                  Epoch *epoch, Py_ssize_t count, int loss, int shrinking)
+    double dual_step "kb_dual_step"(Sample *s, double margin, int loss, int shrinking, Epoch *e, int *shrunk)
+    double residual_step "kb_residual_step"(Sample *s, double r, int loss, int shrinking, Epoch *e, int *shrunk)
     const double KB_STILL
     double dual_sum "kb_dual_sum"(const Sample *samples, const double *targets, Py_ssize_t n, int loss, double p)
 
@@ -42,6 +46,14 @@ def walk(Work work, Py_ssize_t count):
         walked = work._walk(count)
     work.n_visits += walked
     return walked
+
+
+def batch_step(Work work, const int64_t[::1] rows, const double[::1] curvatures):
+    """Visit the next rows of this epoch together, from the same weights; `curvatures` are those of their steps."""
+    cdef double[::1] margins = np.empty(rows.shape[0])
+    with nogil:
+        work._batch_step(rows, curvatures, margins)
+    work.n_visits += rows.shape[0]
 
 
 cdef class Work:
@@ -129,6 +141,29 @@ cdef class Work:
                                     &self.indices[0], &self.w[0], &self.epoch, count, self.loss, self.shrinking)
         return dense_walk_double(<const double *> self.design.values, self.design.n_coef, self.samples,
                                  &self.indices[0], &self.w[0], &self.epoch, count, self.loss, self.shrinking)
+
+    cdef void _batch_step(self, const int64_t[::1] rows, const double[::1] curvatures, double[::1] margins) noexcept nogil:
+        cdef:
+            Py_ssize_t k, i
+            Sample *s
+            double own, step
+            int shrunk = 0
+        for k in range(rows.shape[0]):
+            i = rows[k]
+            margins[k] = row_dot(self.design, i, &self.w[0])
+            margins[k] = (-margins[k] if self.samples[i].push < 0.0 else margins[k]) - self.targets[i]
+        for k in range(rows.shape[0]):
+            i, s = rows[k], self.samples + rows[k]
+            own, s.curvature = s.curvature, curvatures[k]
+            if self.loss < KB_SQUARED_ERROR:
+                step = dual_step(s, margins[k], self.loss, False, &self.epoch, &shrunk)
+            else:
+                step = residual_step(s, margins[k], self.loss, False, &self.epoch, &shrunk)
+            s.curvature = own
+            if step != 0.0:
+                row_add(self.design, i, step * s.push, &self.w[0])
+                self.epoch.n_updates += 1
+        self.epoch.position += rows.shape[0]
 
     def dual_objective(self):
         """Return the dual objective."""

@@ -15,7 +15,7 @@ VARIANTS = {
         {"loss": "squared_hinge"},
         {"loss": "squared_hinge", "classic_rows": 0, "working_set_size": 24},
     ],
-    "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}],
+    "pegasos": [{"rescale": False}, {"loss": "squared_hinge"}, {"batch_size": 5}],
     "sbp": [{"burn_in": 7, "average_power": 1.0}, {"fetch_rows": 1}],
     "norm-ball-sgd": [{"radius": 0.5, "loss": "squared_hinge"}, {"average_power": 0.5, "loss": "log_loss"}],
     "perceptron": [{"n_passes": None, "output": "average"}, {"n_passes": 3, "output": "random", "order": "index"}],
@@ -23,6 +23,7 @@ VARIANTS = {
         {"schedule": "inverse", "loss": "log_loss"},
         {"schedule": "constant", "truncation": 7, "window": 20},
         {"truncation": 5, "rescale": False, "loss": "squared_hinge"},
+        {"batch_size": 20, "loss": "log_loss"},
     ],
     "sdca": [
         {"loss": "squared_hinge", "order": "uniform"},

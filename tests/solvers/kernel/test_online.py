@@ -69,6 +69,8 @@ RUNS = [
     ("perceptron", {"n_passes": 9, "output": "random"}),
     ("norma", {}),
     ("norma", {"truncation": 9, "loss": "squared_hinge"}),
+    ("norma", {"batch_size": 4}),
+    ("pegasos", {"batch_size": 5}),
 ]
 each_run = pytest.mark.parametrize("name, options", RUNS, ids=lambda value: str(value))
 

@@ -168,6 +168,23 @@ def test_the_driver_stops_at_the_certified_gap(entry, ranking, linear):
     assert result.gap <= tol * result.objective
 
 
+@pytest.mark.parametrize("loss", get("sdca", "linear-svm").losses)
+@pytest.mark.parametrize("order", ["permutation", "uniform"])
+def test_batches_of_dual_coordinates_never_descend(order, loss, ranking, linear):
+    problem = ranking(120, 14, d=6, form="csr", weighted=True)
+    for batch_size in (2, 500, 16):
+        options = {"loss": loss, "batch_size": batch_size, "order": order, "tol": 1e-2}
+        solver = linear(get("sdca", "linear-svm"), "compiled", problem, **options)
+        values = [0.0]
+        for _ in range(20):
+            solver.advance(batch_size)
+            values.append(solver.dual_objective())
+        assert np.all(np.diff(values) >= -1e-13)
+    solver.advance(60_000)
+    assert solver.converged
+    assert solver.objective() == pytest.approx(optimum(problem, 1.0, loss), rel=1e-2)
+
+
 def test_each_step_of_pegasos_counts_its_rows(ranking, linear):
     """One inner product per margin and one per example added: all are added while every margin is below 1."""
     problem = ranking(50, 8)

@@ -14,7 +14,13 @@ FORMS = ("dense", "float32", "csr", "csr64")
 # Options that take other paths through a solver's code; every solver is also run with its defaults, for each of its
 # losses.
 VARIANTS = {
-    "sdca": [{"tol": 1e-9}, {"shrinking": False}, {"order": "uniform", "min_iter": 150}],
+    "sdca": [
+        {"tol": 1e-9},
+        {"shrinking": False},
+        {"order": "uniform", "min_iter": 150},
+        {"batch_size": 7},
+        {"batch_size": 5, "order": "uniform"},
+    ],
     "pegasos": [{"batch_size": 3, "project": True}, {"average": False, "project": True}],
     "simba": [{"horizon": 50}],
     "sbmd": [{"n_blocks": 3, "average": False}, {"largest_step": 0.01}],

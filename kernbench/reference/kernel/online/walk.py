@@ -21,6 +21,12 @@ class Walk:
         self.n_steps += 1
         return np.asarray(self.rows.row(i), dtype=np.float64)
 
+    def add_rows(self, members, steps, responses):
+        """Add steps[k] times the row of members[k] to all responses; rows whose step is 0 are not counted."""
+        for i, step in zip(members, steps):
+            if step != 0.0:
+                responses += step * self.row(i)
+
 
 def intercept_search(problem):
     """Return the function that finds the best intercept of a problem for responses f(x_i)."""

@@ -130,6 +130,22 @@ cdef class Walk:
         self._add_rows(&self.steps[0], responses)
         self.n_walks += 1
 
+    def add_rows(self, const Py_ssize_t[::1] members, const double[::1] steps, double[::1] responses):
+        """Add steps[k] times the row of members[k] to all responses; rows whose step is 0 are not fetched."""
+        cdef Py_ssize_t k = 0, most = min(<Py_ssize_t> BATCH, self.rows.capacity)
+        with nogil:
+            while k < members.shape[0]:
+                self.n_wanted = 0
+                while k < members.shape[0] and self.n_wanted < most:
+                    if steps[k] != 0.0:
+                        self.wanted[self.n_wanted], self.steps[self.n_wanted] = members[k], steps[k]
+                        self.n_wanted += 1
+                    k += 1
+                if self.n_wanted:
+                    self.rows.fetch(&self.wanted[0], self.n_wanted, <void **> &self.slots[0])
+                    self._add_rows(&self.steps[0], &responses[0])
+                    self.n_steps += self.n_wanted
+
     cdef void add_sums(self, double share, const double *y, const double *coef, double *coef_sums,
                        const double *responses, double *response_sums) noexcept nogil:
         """After `close`: sums += the weighted iterates of this walk; `share` is the sum of their weights.

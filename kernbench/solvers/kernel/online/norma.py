@@ -7,7 +7,7 @@ the step and a = -l'(y_i (f(x_i) + b)):
 
 Old terms have been shrunk the most, so the oldest may be dropped: then an example costs only the evaluations of the
 terms kept. A run that keeps all terms works with responses, like Pegasos. One that drops terms evaluates f only at the
-drawn examples.
+drawn examples. A step on a batch adds the mean of the terms of its examples, all at the f before the step.
 """
 
 import numpy as np
@@ -42,6 +42,8 @@ class NORMA(OnlineSolver):
         Keep the newest `truncation` terms, at most this many support vectors; all by default.
     window : int, optional
         Keep the terms of the last `window` steps, of which not all add one: the paper's truncation; all by default.
+    batch_size : int, default=1
+        Examples per step, drawn with replacement. More than one need all terms: no `truncation` and no `window`.
     rescale : bool, default=True
         `solution` is the multiple of the last iterate with the least objective; False gives the last iterate, as in the
         paper.
@@ -52,15 +54,19 @@ class NORMA(OnlineSolver):
     losses = EXAMPLE_LOSSES
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", schedule="inverse_sqrt",
-                 step_size=0.25, truncation=None, window=None, rescale=True, random_state=None, initial=None,
-                 core="compiled"):  # fmt: skip
+                 step_size=0.25, truncation=None, window=None, batch_size=1, rescale=True, random_state=None,
+                 initial=None, core="compiled"):  # fmt: skip
         super().__init__(
             core, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            random_state=random_state,
+            random_state=random_state, batch_size=batch_size,
         )  # fmt: skip
         self.step_at = StepRule.of(self.problem, np.asarray(self.diagonal), schedule, step_size)
         self.newest, self.window = require_count("truncation", truncation), require_count("window", window)
         self.drops = truncation is not None or window is not None
+        if self.drops and self.batch_size > 1:
+            raise ValueError(
+                f"batch_size={batch_size} keeps all terms: leave out truncation and window, or set batch_size=1"
+            )
         self.rescale = rescale
         self.numbers = np.zeros(2)  # steps; the intercept
         self.coef, self.responses = np.zeros((2, self.problem.n))  # without labels; where all terms are kept
@@ -79,6 +85,9 @@ class NORMA(OnlineSolver):
     def advance(self, n_iter):
         """Do `n_iter` steps; return `n_iter`."""
         done, problem = 0, self.problem
+        while done < n_iter and self.batch_size > 1:
+            self._batch_step(self._draw(self.batch_size), self.step_at(self.n_iter + 1.0))
+            done += 1
         while done < n_iter:
             drawn = self._draw(min(n_iter - done, BATCH - self.n_iter % BATCH))
             gammas = self.step_at(self.n_iter + np.arange(1.0, len(drawn) + 1))
@@ -94,6 +103,15 @@ class NORMA(OnlineSolver):
                     )  # fmt: skip
             done += len(drawn)
         return done
+
+    def _batch_step(self, drawn, gamma):
+        terms = gamma * self._mean_pushes(drawn, self.responses[drawn] + self.numbers[1])
+        for values in (self.coef, self.responses):
+            values *= 1.0 - gamma * self.lam
+        steps = self.y[drawn] * terms
+        self.walk.add_rows(drawn, steps, self.responses)
+        np.add.at(self.coef, drawn, terms)
+        self.numbers += 1.0, steps.sum() if self.problem.fit_intercept else 0.0
 
     def _expansion(self):
         if not self.drops:

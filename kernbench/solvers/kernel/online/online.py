@@ -10,8 +10,9 @@ from kernbench.problems.draws import as_generator, cumulative_weights, draw_indi
 from kernbench.problems.kernel.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.method import CostlyGap
+from kernbench.validation.numbers import check_number
 
-BATCH = 256  # largest number of draws processed together, and steps between two exact intercepts
+BATCH = 256  # largest number of draws processed together, and draws between two exact intercepts
 
 
 class OnlineSolver(CostlyGap):
@@ -31,12 +32,14 @@ class OnlineSolver(CostlyGap):
     weights : array-like of shape (n,), optional
         Example i is drawn with probability w_i / sum w. All equal by default.
     fit_intercept : bool, default=True
-        Set b to its exact minimiser after every 256th step; it is frozen in between.
+        Set b to its exact minimiser after every 256 draws; it is frozen in between.
     random_state : None, int, RandomState or Generator
-        One uniform number per step.
+        One uniform number per draw.
     initial : Solution, optional
         Continue a solution of this method exactly, or use other coefficients as a warm start, as if reached by
         ``n_iter`` steps.
+    batch_size : int, default=1
+        Draws of a step, for a method that takes the mean subgradient of several examples.
     core : {"compiled", "reference"}, default="compiled"
 
     Attributes
@@ -49,8 +52,10 @@ class OnlineSolver(CostlyGap):
     granularity = BATCH
     dual_point = "plain"  # see `Expansion.gap`
 
-    def __init__(self, core, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None):
+    def __init__(self, core, rows, y, *, alpha, weights, fit_intercept, loss, random_state=None, batch_size=1):
         super().__init__(core)
+        self.batch_size = int(check_number("batch_size", batch_size, at_least=1, whole=True))
+        self.granularity = max(1, BATCH // self.batch_size)
         example_loss(loss, offered=self.losses)
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         if problem.alpha is None:
@@ -61,7 +66,7 @@ class OnlineSolver(CostlyGap):
         self.diagonal = rows.diagonal()
         self.rng = as_generator(random_state)
         self.cumulative = cumulative_weights(problem.weights)
-        self.first_check = -(-problem.n // BATCH) * BATCH
+        self.first_check = -(-problem.n // (self.batch_size * self.granularity)) * self.granularity
         self.intercept = 0.0
         self.expansion, self.expansion_at = None, -1
 
@@ -83,6 +88,10 @@ class OnlineSolver(CostlyGap):
 
     def _draw(self, length):
         return draw_indices(self.rng, length, self.problem.n, self.cumulative)
+
+    def _mean_pushes(self, drawn, f):
+        """Return -l'(m_i) / B for each of a batch of B draws, at outputs `f` of them."""
+        return -self.loss.slope(self.y[drawn] * f - self.problem.targets[drawn]) / len(drawn)
 
     def objective(self):
         """The regularised objective of `solution`."""

@@ -7,6 +7,9 @@ coefficient is v_i / (lambda T), with v_i the number of violations of i. So only
 Other losses add -l'(m)/(lambda t) instead, a real number. A step on a smooth loss must not be longer than one over its
 curvature, so for these t counts from t0 = L max k(x_i, x_i) / lambda: steps 1/(lambda (t + t0)), coefficients
 v_i / (lambda (T + t0)).
+
+A step on a batch of B examples adds the mean of their subgradients, as in the mini-batch version of the paper: 1/B of
+the above for each of them, all at the f before the step.
 """
 
 import numpy as np
@@ -16,7 +19,7 @@ from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.kernel.expansion import largest_pull
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
-from kernbench.solvers.kernel.online.online import BATCH, OnlineSolver
+from kernbench.solvers.kernel.online.online import OnlineSolver
 
 
 class Pegasos(OnlineSolver):
@@ -37,17 +40,19 @@ class Pegasos(OnlineSolver):
     rescale : bool, default=True
         `solution` is the multiple of the last iterate with the least objective (exact), which removes most of the noise
         of the first steps. False gives the paper's last iterate. The steps are the same.
+    batch_size : int, default=1
+        Examples per step, drawn with replacement.
     """
 
     losses = EXAMPLE_LOSSES
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
-                 initial=None, project=False, rescale=True, core="compiled"):  # fmt: skip
+                 initial=None, project=False, rescale=True, batch_size=1, core="compiled"):  # fmt: skip
         if project and fit_intercept:
             raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
         super().__init__(
             core, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
-            random_state=random_state,
+            random_state=random_state, batch_size=batch_size,
         )  # fmt: skip
         problem = self.problem
         self.project, self.rescale = project, rescale
@@ -64,17 +69,35 @@ class Pegasos(OnlineSolver):
 
     def advance(self, n_iter):
         """Do `n_iter` steps; return `n_iter`."""
-        done = 0
+        done, period = 0, self.granularity
         while done < n_iter:
-            length = min(n_iter - done, BATCH - self.n_iter % BATCH)
-            self.core.steps(
-                self.walk, self._draw(length), self.loss, self.y, self.problem.targets, self.diagonal, self.lam,
-                self.delay, self.squared_radius, self.intercept, self.sums, self.responses, self.numbers,
-            )  # fmt: skip
+            length = min(n_iter - done, period - self.n_iter % period)
+            if self.batch_size > 1:
+                for _ in range(length):
+                    self._batch_step(self._draw(self.batch_size))
+            else:
+                self.core.steps(
+                    self.walk, self._draw(length), self.loss, self.y, self.problem.targets, self.diagonal, self.lam,
+                    self.delay, self.squared_radius, self.intercept, self.sums, self.responses, self.numbers,
+                )  # fmt: skip
             done += length
-            if self.problem.fit_intercept and self.n_iter % BATCH == 0:
+            if self.problem.fit_intercept and self.n_iter % period == 0:
                 self.intercept = self.find_intercept(self._f())
         return done
+
+    def _batch_step(self, drawn):
+        before = self.responses[drawn]
+        pushes = self._mean_pushes(drawn, before / self._denominator() + self.intercept)
+        steps = self.y[drawn] * pushes
+        self.walk.add_rows(drawn, steps, self.responses)
+        np.add.at(self.sums, drawn, pushes)
+        self.numbers += 1.0, steps @ (before + self.responses[drawn])  # ||g + h||^2 - ||g||^2 = <h, g + (g + h)>
+        limit = self.squared_radius * (self.numbers[0] + self.delay) ** 2
+        if self.numbers[1] > limit:
+            shrink = np.sqrt(limit / self.numbers[1])
+            self.sums *= shrink
+            self.responses *= shrink
+            self.numbers[1] = limit
 
     def _denominator(self):
         """lambda (t + t0), the divisor of the responses; before the first step these are 0."""
