@@ -4,9 +4,10 @@
 * :mod:`~kernbench.deep.optimisers` -- AGD-SBCD for the partial AUC of all data, PESG for the AUC margin;
 * :mod:`~kernbench.deep.batches` -- batches of positives and negatives that know which examples they hold;
 * :mod:`~kernbench.deep.trainer` -- `DeepPartialAUCClassifier`, all of this in one line;
-* :mod:`~kernbench.deep.networks` -- ResNet-20, a perceptron, a linear module.
+* :mod:`~kernbench.deep.networks` -- LeNet, ResNet-20, a perceptron, a linear module.
 
-This package needs PyTorch. Nothing else in kernbench imports it, except the experiment ``pauc-deep``.
+This package needs PyTorch. Nothing else in kernbench imports it, except the experiments
+``pauc-deep`` and ``dsg-multiclass``.
 """
 
 try:
@@ -16,7 +17,7 @@ except ImportError as error:
 
 from kernbench.deep.batches import IndexedDataset, PairBatchSampler
 from kernbench.deep.losses import AUCMarginLoss, PairwiseLoss, PartialAUCLoss, RankedRangeLoss
-from kernbench.deep.networks import MLP, Linear, ResNet20
+from kernbench.deep.networks import MLP, LeNet, Linear, ResNet20
 from kernbench.deep.optimisers import AGDSBCD, PESG
 from kernbench.deep.trainer import DeepPartialAUCClassifier
 
@@ -25,6 +26,7 @@ __all__ = [
     "AUCMarginLoss",
     "DeepPartialAUCClassifier",
     "IndexedDataset",
+    "LeNet",
     "Linear",
     "MLP",
     "PESG",

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="kernbench.deep needs PyTorch")
 import torch
 from torch import nn
 
-from kernbench.deep import MLP, Linear, ResNet20
+from kernbench.deep import MLP, LeNet, Linear, ResNet20
 from kernbench.deep.networks.resnet import ResidualBlock
 
 
@@ -45,6 +45,26 @@ def test_a_shortcut_takes_every_second_pixel_and_fills_channels_with_zeros():
     expected = torch.zeros(1, 4, 2, 2)
     expected[:, 1:3] = maps[:, :, ::2, ::2]
     assert torch.equal(block(maps), expected)
+
+
+def test_lenet_has_the_layers_of_the_paper():
+    network = LeNet(n_outputs=10)
+    images = torch.rand(3, 1, 28, 28)
+    assert network.n_features == 1568 and network.features(images).shape == (3, 1568)  # of Dai et al., Table 4
+    # 16 filters of 5 x 5, 32 of 16 x 5 x 5, 1,568 x 128, 128 x 10, and a constant for each output of a layer
+    assert n_parameters(network) == 16 * 26 + 32 * 401 + 128 * 1569 + 10 * 129
+    assert torch.equal(network(images), network.classify(network.features(images)))
+    assert LeNet()(images).shape == (3,)
+
+
+@pytest.mark.parametrize("side", [4, 7, 8])
+def test_lenet_takes_images_of_other_sizes(side):
+    assert LeNet(3, side=side)(torch.zeros(2, 3, side, side)).shape == (2,)
+
+
+def test_lenet_needs_an_image_that_can_be_halved_twice():
+    with pytest.raises(ValueError, match="side must be at least 4, got 3"):
+        LeNet(side=3)
 
 
 def test_rows_of_any_shape():

@@ -53,7 +53,7 @@ class ResNet20(nn.Module):
     def forward(self, images: Any) -> Any:
         """Return the scores of images of shape (n, in_channels, height, width)."""
         maps = self.blocks(functional.relu(self.norm(self.first(images))))
-        return _one_column(self.last(maps.mean(dim=(2, 3))))
+        return one_column(self.last(maps.mean(dim=(2, 3))))
 
 
 class ResidualBlock(nn.Module):
@@ -87,5 +87,6 @@ def _convolution(in_channels, channels, stride=1):
     return nn.Conv2d(in_channels, channels, 3, stride=stride, padding=1, bias=False)
 
 
-def _one_column(outputs: torch.Tensor):
+def one_column(outputs: torch.Tensor):
+    """Return the outputs of one unit as a vector, others as they are."""
     return outputs[:, 0] if outputs.shape[1] == 1 else outputs

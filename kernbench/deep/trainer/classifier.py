@@ -52,7 +52,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     look_every : int, default=None
         Steps between two evaluations on the validation examples; None: one epoch.
     keep : {"best", "last"}, default="best"
-        State that predicts: with validation that of the best evaluation after the first step, or the last; see `use`.
+        State that predicts: with validation that of the best evaluation after the first step, the latest of equal ones,
+        or the last; see `use`.
     patience : int, default=None
         Stop after this many evaluations without a better validation score.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"

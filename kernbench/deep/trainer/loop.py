@@ -34,7 +34,7 @@ class Run:
     last : dict of str to Tensor
         The state of the module at the last evaluation with finite scores.
     best : dict of str to Tensor, or None
-        The state of the largest validation score after the first step.
+        The state of the largest validation score after the first step, the last one if several have it.
     best_score : float or None
     best_n_iter : int
     losses : list of float
@@ -78,8 +78,9 @@ class Run:
             elif not all(torch.isfinite(tensor).all() for tensor in module.parameters()):
                 raise Diverged
             self.last = state_of(module)
-            # The first weights are the best only until there are trained ones: a few examples may flatter them.
-            if score is not None and (self.best_n_iter == 0 or score > self.best_score):
+            # The first weights are the best only until there are trained ones: a few examples may flatter them. The
+            # later of equal scores counts: few validation examples are ranked without a fault long before others are.
+            if score is not None and (self.best_n_iter == 0 or score >= self.best_score):
                 self.best, self.best_score, self.best_n_iter = self.last, score, self.n_iter
             if ask is not None:
                 stop, columns = ask(module)
@@ -151,12 +152,11 @@ def advance(run, limits, *, callback=None, snapshot=None, checkpoint=None, progr
             return "callback" if stop else None
 
         def exhausted():
-            waited = run.n_iter - run.best_n_iter
-            return (
-                limits.patience is not None
-                and run.best_score is not None
-                and waited >= limits.patience * limits.look_every
-            )
+            if limits.patience is None or run.best_score is None:
+                return False
+            looks = zip(run.trace.columns["n_iter"], run.trace.columns["validation_partial_auc"])
+            reached = next((n_iter for n_iter, score in looks if n_iter and score == run.best_score), 0)
+            return run.n_iter - reached >= limits.patience * limits.look_every
 
         try:
             if not run.trace.columns["n_iter"]:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from kernbench.datasets.errors import ChecksumMismatch, DatasetUnavailable
-from kernbench.experiments.papers.pauc.deep import images, photographs
+from kernbench.experiments.papers.pauc.deep import images, measuring, photographs
 from kernbench.experiments.registry import get
 from kernbench.experiments.run.cells import plan
 
@@ -43,6 +43,45 @@ def test_without_pytorch_networks_are_named_gaps_and_a_linear_score_is_measured(
     assert 0.275 < found["metrics"]["test_pauc"] < 0.8
 
 
+def test_every_combination_of_the_first_values_is_tried():
+    values = {"learning_rate": [1.0, 0.1], "gamma": [500.0, 100.0]}
+    assert measuring.grid_of(values, {}) == [{"learning_rate": 1.0, "gamma": 500.0}]
+    tried = measuring.grid_of(values, {"learning_rate": 2, "gamma": 2})
+    assert len(tried) == 4 and {"learning_rate": 0.1, "gamma": 100.0} in tried
+    assert measuring.grid_of({}, {"gamma": 2}) == [{}]
+
+
+def test_the_grids_hold_the_papers_gammas():
+    grids = {method.name: method.params.get("grid", {}) for method in EXPERIMENT.methods}
+    assert sorted(grids["agd-sbcd"]["gamma"]) == [0.1e3, 1e3, 2e3] and sorted(grids["auc-margin"]["gamma"]) == [
+        100,
+        500,
+        1000,
+    ]
+    tried = EXPERIMENT.scale("paper").setting("mnist-lt").params["tried"]
+    assert (
+        len(measuring.grid_of(grids["agd-sbcd"], tried)) == 6
+        and len(measuring.grid_of(grids["cross-entropy"], tried)) == 2
+    )
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+def test_shifted_images_are_crops_with_zeros_at_the_edge():
+    import torch
+
+    from kernbench.experiments.papers.pauc.deep.augmentation import Shifted
+
+    rows = np.arange(1, 2 * 9 + 1, dtype=np.float32).reshape(1, 18)
+    torch.manual_seed(0)
+    seen = [Shifted(rows, [1], 2, shift=1)[0][0].numpy() for _ in range(60)]
+    padded = np.pad(rows.reshape(2, 3, 3), ((0, 0), (1, 1), (1, 1)))
+    crops = [padded[:, i : i + 3, j : j + 3].ravel() for i in range(3) for j in range(3)]
+    assert all(any(np.array_equal(image, crop) for crop in crops) for image in seen)
+    assert all(any(np.array_equal(image, crop) for image in seen) for crop in crops)
+    mirrored = [Shifted(rows, [1], 2, shift=0, flip=True)[0][0].numpy() for _ in range(20)]
+    assert {tuple(image[:3]) for image in mirrored} == {(1.0, 2.0, 3.0), (3.0, 2.0, 1.0)}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
 def test_the_first_step_size_of_agd_sbcd_trains_a_network(outcome):
@@ -59,6 +98,18 @@ def test_the_subset_keeps_the_share_of_positives_and_the_tail(monkeypatch):
     assert np.mean(data.y_train > 0) == pytest.approx(1077 / 12_406, abs=5e-4)
     other = images.cifar10_long_tailed_subset(1)
     assert other.checksum != data.checksum == images.cifar10_long_tailed_subset().checksum
+
+
+@pytest.mark.real_data
+def test_long_tailed_digits_have_the_counts_of_table_5():
+    try:
+        data = images.mnist_long_tailed()
+    except DatasetUnavailable as error:
+        pytest.skip(str(error))
+    assert (np.sum(data.y_train > 0), np.sum(data.y_train < 0)) == (1077, 11_329)
+    assert np.mean(data.y_test > 0) == 0.101 and data.X_test.shape == (10_000, 784)
+    few = images.mnist_long_tailed(3, n_positive=10, share=0.1)
+    assert (np.sum(few.y_train > 0), np.sum(few.y_train < 0)) == (10, 1134)
 
 
 class Opening:

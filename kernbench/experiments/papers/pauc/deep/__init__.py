@@ -2,8 +2,10 @@
 
 ::
 
-    images.py        long-tailed image sets from files: CIFAR-10, Tiny-ImageNet, CheXpert
+    settings.py      the data sets, and how much of the grids is tried on each
+    images.py        long-tailed image sets from files: CIFAR-10, MNIST, Tiny-ImageNet, CheXpert
     photographs.py   how these files are read
     methods.py       the trainer's four methods, LibAUC's two, a linear score
-    measuring.py     a cell: the step size by validation, the curve along the run
+    augmentation.py  images that are shifted at random
+    measuring.py     a cell: a grid of parameters by validation, the curve along the run
 """

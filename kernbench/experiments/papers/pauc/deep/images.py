@@ -1,4 +1,4 @@
-"""Long-tailed image sets of two classes, from files: CIFAR-10, Tiny-ImageNet, CheXpert."""
+"""Long-tailed image sets of two classes, from files: CIFAR-10, MNIST, Tiny-ImageNet, CheXpert."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from kernbench.experiments.papers.pauc.deep import photographs
 
 IMBALANCE = 0.01  # the last class over the first
 CATS, BIRDS = (3,), (11, 20, 21, 22)  # the positive classes
+THREES = (3,)
 SIDE = 64  # of a radiograph, in pixels
 FINDINGS = {
     "cardiomegaly": "Cardiomegaly",
@@ -55,6 +56,26 @@ def cifar10_long_tailed_subset(seed=0):
     rows = _drawn(data.y_train, sizes, seed)
     parts = data.X_train[rows], data.y_train[rows], data.X_test, data.y_test
     return _dataset("cifar10-lt", "subset", CATS, parts, data.source)
+
+
+def mnist_long_tailed(seed=0, n_positive=None, share=1.0):
+    """The digit 3 of MNIST against the rest, long-tailed by the counts of CIFAR-10 in Table 5: 1,077 and 11,329.
+
+    Parameters
+    ----------
+    seed : int
+        Draws the training images of each class.
+    n_positive : int or None
+        Training images that show a 3; None keeps the long tail's 1,077.
+    share : float
+        By which the numbers of all other digits are multiplied.
+    """
+    data = load_dataset("mnist")
+    sizes = [round(share * size) for size in long_tail(5000, 10)]
+    sizes[THREES[0]] = long_tail(5000, 10)[THREES[0]] if n_positive is None else n_positive
+    rows = _drawn(data.y_train, sizes, seed)
+    parts = data.X_train[rows], data.y_train[rows], data.X_test, data.y_test
+    return _dataset("mnist-lt", "subset", THREES, parts, data.source)
 
 
 def tiny_imagenet_long_tailed(seed=0):

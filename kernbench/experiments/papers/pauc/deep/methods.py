@@ -24,50 +24,63 @@ class PixelLogistic:
 
 
 class Network:
-    """ResNet-20 on rows of pixels, trained by one of the trainer's four methods.
+    """A network on rows of pixels, trained by one of the trainer's four methods.
 
     Parameters
     ----------
     method : str
+    network : {"resnet20", "lenet"}
     channels : int
         Channels of an image, which is square.
+    augmentation : dict or None
+        ``shift`` and ``flip`` of `Shifted`; None takes the images as they are.
     fpr_range : (float, float)
     learning_rate : float
     max_epochs : int
         Cross-entropy and the AUC margin divide their step size by ten after half of them, as in the paper.
     inner_steps : int
         T_0 of AGD-SBCD.
-    gamma : float
-        gamma' of AGD-SBCD; its mu' is the paper's.
+    gamma : float or None
+        gamma' of AGD-SBCD, whose mu' is the paper's; Gamma of the AUC margin, whose decay is 1 / Gamma. None: 1,000 and
+        500, the defaults of the trainer.
     random_state : int
     """
 
-    def __init__(self, method="agd-sbcd", channels=3, fpr_range=(0.05, 0.5), learning_rate=0.1, max_epochs=10,
-                 inner_steps=50, gamma=1e3, random_state=0):  # fmt: skip
-        self.method, self.channels, self.fpr_range = method, channels, tuple(fpr_range)
-        self.learning_rate, self.max_epochs = learning_rate, max_epochs
+    def __init__(self, method="agd-sbcd", network="resnet20", channels=3, augmentation=None, fpr_range=(0.05, 0.5),
+                 learning_rate=0.1, max_epochs=10, inner_steps=50, gamma=None, random_state=0):  # fmt: skip
+        self.method, self.network, self.channels, self.augmentation = method, network, channels, augmentation
+        self.fpr_range, self.learning_rate, self.max_epochs = tuple(fpr_range), learning_rate, max_epochs
         self.inner_steps, self.gamma, self.random_state = inner_steps, gamma, random_state
 
     def _options(self):
         if self.method == "agd-sbcd":
-            return {"inner_steps": self.inner_steps, "gamma": self.gamma}
-        return {} if self.method == "minibatch" else {"decay_every": max(1, self.max_epochs // 2)}
+            return {"inner_steps": self.inner_steps} | ({} if self.gamma is None else {"gamma": self.gamma})
+        if self.method == "minibatch":
+            return {}
+        decay_every = {"decay_every": max(1, self.max_epochs // 2)}
+        return decay_every if self.gamma is None else decay_every | {"decay": 1.0 / self.gamma}
 
-    def fit(self, X, y):
-        """Fit to rows of pixels; a tenth of them is held out."""
+    def fit(self, X, y, validation=None):
+        """Fit to rows of pixels; without others to validate with, a tenth is held out, and is not augmented."""
         from kernbench.deep import DeepPartialAUCClassifier
+        from kernbench.experiments.papers.pauc.deep.augmentation import Shifted
 
+        if validation is None:
+            rows, held = _split(y, 0.1, self.random_state)
+            X, y, validation = X[rows], y[rows], (X[held], y[held])
+        inputs = X if self.augmentation is None else Shifted(X, y, self.channels, **self.augmentation)
         self.states_ = []
         self.model_ = DeepPartialAUCClassifier(
-            lambda: network_for(X.shape[1], self.channels),
+            lambda: network_for(self.network, X.shape[1], self.channels),
             self.fpr_range,
             method=self.method,
             learning_rate=self.learning_rate,
             max_epochs=self.max_epochs,
             method_options=self._options(),
+            validation=validation,
             callback=self._keep,
             random_state=self.random_state,
-        ).fit(X, y)
+        ).fit(inputs, y)
         self.validation_score_, self.n_iter_ = self.model_.validation_score_, self.model_.n_iter_
         self.trace_, self.status_ = self.model_.trace_, self.model_.status_
         return self
@@ -81,6 +94,12 @@ class Network:
         """Scores of rows."""
         return self.model_.decision_function(X)
 
+    def last_scores(self, X):
+        """Scores of rows by the last state."""
+        scores = self.model_.use("last").decision_function(X)
+        self.model_.use("best")
+        return scores
+
     def scores_along(self, X):
         """Yield the scores of rows by the states of all evaluations."""
         view = copy.copy(self.model_)
@@ -91,7 +110,7 @@ class Network:
 
 
 class LibAUC:
-    """ResNet-20 trained by LibAUC: ``pAUC_CVaR_Loss`` with SOPA, or ``AUCMLoss`` with PESG.
+    """A network trained by LibAUC: ``pAUC_CVaR_Loss`` with SOPA, or ``AUCMLoss`` with PESG.
 
     Batches are those of the trainer, 16 positives and 16 negatives, since LibAUC's own sampler needs torchvision. The
     state of the best validation score is kept, as by the trainer.
@@ -99,13 +118,14 @@ class LibAUC:
     Parameters
     ----------
     method : {"cvar", "aucm"}
-    channels, fpr_range, learning_rate, max_epochs, random_state
-        As for `Network`. The range of ``pAUC_CVaR_Loss`` begins at 0: it ends where `fpr_range` does.
+    network, channels, fpr_range, learning_rate, max_epochs, random_state
+        As for `Network`; images are not augmented. The range of ``pAUC_CVaR_Loss`` begins at 0: it ends where
+        `fpr_range` does.
     """
 
-    def __init__(self, method="cvar", channels=3, fpr_range=(0.05, 0.5), learning_rate=0.1, max_epochs=10,
-                 random_state=0):  # fmt: skip
-        self.method, self.channels, self.fpr_range = method, channels, tuple(fpr_range)
+    def __init__(self, method="cvar", network="resnet20", channels=3, fpr_range=(0.05, 0.5), learning_rate=0.1,
+                 max_epochs=10, random_state=0):  # fmt: skip
+        self.method, self.network, self.channels, self.fpr_range = method, network, channels, tuple(fpr_range)
         self.learning_rate, self.max_epochs, self.random_state = learning_rate, max_epochs, random_state
 
     def fit(self, X, y):
@@ -122,7 +142,7 @@ class LibAUC:
         train, held = _split(y, 0.1, self.random_state)
         rows, labels = torch.from_numpy(X[train]), torch.from_numpy((y[train] > 0).astype(np.float32))
         batches = PairBatchSampler(labels, 16, 16, seed=self.random_state)
-        self.module_ = network_for(X.shape[1], self.channels)
+        self.module_ = network_for(self.network, X.shape[1], self.channels)
         if self.method == "cvar":
             loss = pAUC_CVaR_Loss(len(labels), int(labels.sum()), beta=self.fpr_range[1])
             optimiser = SOPA(self.module_.parameters(), loss_fn=loss, lr=self.learning_rate)
@@ -156,15 +176,16 @@ class LibAUC:
         return np.concatenate(parts)
 
 
-def network_for(n_pixels, channels):
-    """ResNet-20 for rows of `n_pixels` numbers, which are square images."""
+def network_for(name, n_pixels, channels):
+    """A network for rows of `n_pixels` numbers, which are square images: "resnet20" or "lenet"."""
     import torch
     from torch import nn
 
-    from kernbench.deep import ResNet20
+    from kernbench.deep import LeNet, ResNet20
 
     side = round((n_pixels / channels) ** 0.5)
-    network = nn.Sequential(nn.Unflatten(1, (channels, side, side)), ResNet20(channels))
+    network = ResNet20(channels) if name == "resnet20" else LeNet(channels, side=side)
+    network = nn.Sequential(nn.Unflatten(1, (channels, side, side)), network)
     return network.to(memory_format=torch.channels_last)  # a quarter less time on a CPU
 
 
