@@ -108,8 +108,9 @@ def test_long_tailed_digits_have_the_counts_of_table_5():
         pytest.skip(str(error))
     assert (np.sum(data.y_train > 0), np.sum(data.y_train < 0)) == (1077, 11_329)
     assert np.mean(data.y_test > 0) == 0.101 and data.X_test.shape == (10_000, 784)
-    few = images.mnist_long_tailed(3, n_positive=10, share=0.1)
-    assert (np.sum(few.y_train > 0), np.sum(few.y_train < 0)) == (10, 1134)
+    few = images.mnist_long_tailed(3, n_positive=10, share=0.1, n_test=500)
+    assert (np.sum(few.y_train > 0), np.sum(few.y_train < 0)) == (10, 1133)
+    assert few.X_test.shape == (500, 784)
 
 
 class Opening:

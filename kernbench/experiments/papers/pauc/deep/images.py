@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.datasets import load as load_dataset
 from kernbench.datasets.base import Dataset, array_checksum
+from kernbench.datasets.splits import stratified_indices
 from kernbench.experiments.papers.pauc.deep import photographs
 
 IMBALANCE = 0.01  # the last class over the first
@@ -58,7 +59,7 @@ def cifar10_long_tailed_subset(seed=0):
     return _dataset("cifar10-lt", "subset", CATS, parts, data.source)
 
 
-def mnist_long_tailed(seed=0, n_positive=None, share=1.0):
+def mnist_long_tailed(seed=0, n_positive=None, share=1.0, n_test=None):
     """The digit 3 of MNIST against the rest, long-tailed by the counts of CIFAR-10 in Table 5: 1,077 and 11,329.
 
     Parameters
@@ -69,12 +70,15 @@ def mnist_long_tailed(seed=0, n_positive=None, share=1.0):
         Training images that show a 3; None keeps the long tail's 1,077.
     share : float
         By which the numbers of all other digits are multiplied.
+    n_test : int or None
+        Test images; None takes the 10,000 published ones.
     """
     data = load_dataset("mnist")
     sizes = [round(share * size) for size in long_tail(5000, 10)]
     sizes[THREES[0]] = long_tail(5000, 10)[THREES[0]] if n_positive is None else n_positive
     rows = _drawn(data.y_train, sizes, seed)
-    parts = data.X_train[rows], data.y_train[rows], data.X_test, data.y_test
+    test = slice(None) if n_test is None else stratified_indices(data.y_test, n_test, np.random.default_rng([6, seed]))
+    parts = data.X_train[rows], data.y_train[rows], data.X_test[test], data.y_test[test]
     return _dataset("mnist-lt", "subset", THREES, parts, data.source)
 
 

@@ -37,6 +37,7 @@ def measure(cell):
     curve_rows, window = params.pop("curve_rows", None), params.get("fpr_range", RANGE)
     judges, validation = _parts_of_test(data, params.pop("validate_on", 0), cell.seed)
     params = {name: value for name, value in params.items() if takes(make, name)}
+    getattr(make, "warm_up", lambda: None)()
     fits = []
     for point in points:
         model = make(**params, **point)
