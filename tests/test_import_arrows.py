@@ -63,8 +63,8 @@ MAY_IMPORT = {
     "reference": GROUND
     | {"reference", "validation", "kernels.functions", "losses", "pairs", "problems", "solvers.base"},
 }
-# The experiment on networks is the only one to use the package that needs PyTorch.
-MAY_IMPORT_TOO = {"experiments/papers/pauc/deep/": {"deep"}}
+# The experiments on networks are the only ones to use the package that needs PyTorch.
+MAY_IMPORT_TOO = {"experiments/papers/pauc/deep/": {"deep"}, "experiments/papers/dsg/lenet/": {"deep"}}
 # The list of models names what it lists, for the floors below to load.
 LIST_OF_MODELS = "_models.py"
 LISTED = {model.address.partition(".")[2].replace(":", ".") for model in MODELS}

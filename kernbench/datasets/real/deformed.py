@@ -103,7 +103,7 @@ def _interpolated(images, places):
     padded = padded.reshape(len(images), -1)
     places = np.clip(places + 1, 0, SIDE + 0.999)
     corner = places.astype(np.intp)
-    down, right = np.moveaxis(places - corner, 1, 0)
+    down, right = np.moveaxis(places - corner.astype(np.float32), 1, 0)
     at = corner[:, 0] * (SIDE + 2) + corner[:, 1]
 
     def pixels(offset):

@@ -83,6 +83,7 @@ def test_a_deformation_of_no_size_changes_nothing(monkeypatch):
     for name in ("ROTATION", "SCALING", "SHEAR", "SHIFT", "BENDING"):
         monkeypatch.setattr(deformed, name, 0.0)
     np.testing.assert_allclose(deformed.deformed(pictures, rng), pictures, atol=1e-5)
+    assert deformed.deformed(pictures, rng).dtype == np.float32
     monkeypatch.setattr(deformed, "SHIFT", 2.0)  # of a single bright pixel, by its weighted mean
     point = np.zeros((50, 28, 28), dtype=np.float32)
     point[:, 14, 14] = 1

@@ -14,6 +14,7 @@ Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly S
     parts.py        methods and metrics they share
     data.py         loaders: prepared and generated data
     peers.py        linear SVMs on a fixed number of features, as one estimator
+    lenet/          networks of ``dsg-multiclass``, which need PyTorch
     runs/           how the cells of an experiment are measured; stream.py those of ``dsg-multiclass``, on endless data
     evaluation.py   errors of classifiers
 """

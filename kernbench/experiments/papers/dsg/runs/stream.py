@@ -29,7 +29,24 @@ def measure(cell):
     options = {
         name: value for name, value in cell.arguments.items() if name not in ("name", "n_train", "n_test", "seed")
     }
-    images, X_test, y_test = stream(data.name, cell.arguments.get("seed", 0), **options)
+    return follow(cell, data, stream(data.name, cell.arguments.get("seed", 0), **options), rows, params)
+
+
+def follow(cell, data, opened, rows, params):
+    """Fit the cell's estimator to the first rows of a stream and follow its test error; return as `measure` does.
+
+    Parameters
+    ----------
+    cell : Cell
+    data : Dataset
+        What the record tells of the data.
+    opened : tuple
+        The stream, test rows and their labels.
+    rows : int
+    params : dict
+        Those of the estimator.
+    """
+    images, X_test, y_test = opened
     tracer = Tracer(lambda model: {"test_error": error_rate(y_test, model.predict(X_test))})
     model = load(cell.estimator)(**params, callback=tracer)
     _, wall = timed(lambda: model.fit_chunks(images.chunks(CHUNK_ROWS, rows)))
@@ -38,7 +55,7 @@ def measure(cell):
     metrics = {
         "test_error": error_rate(y_test, predictions),
         "n_iter": iterations(model),
-        "n_feature_values": model.n_feature_values_,
+        "n_feature_values": getattr(model, "n_feature_values_", None),
         "n_rows": rows,
     }
     trace = {column: list(model.trace_[column]) for column in TRACE if column in model.trace_}
