@@ -89,6 +89,15 @@ def test_cross_entropy_on_a_linear_module_is_logistic_regression(rows):
     assert np.allclose(model.predict_proba(X), truth.predict_proba(X), atol=0.05)
 
 
+def test_balanced_cross_entropy_is_balanced_logistic_regression_with_the_probabilities_of_all_rows(rows):
+    X, y = rows
+    model = trained(rows, lambda: Linear(6, bias=True), method="cross-entropy", learning_rate=0.05, max_epochs=60,
+                    validation=None, keep="last", method_options={"decay_every": 40, "balanced": True})  # fmt: skip
+    truth = LogisticRegression(C=np.inf, class_weight="balanced").fit(X, y)
+    log_odds = truth.decision_function(X) + np.log(np.mean(y == 1) / np.mean(y == 0))
+    assert np.allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-log_odds)), atol=0.05)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_one_seed_one_model(rows, method):
     first, second, other = (trained(rows, method=method, random_state=seed) for seed in (1, 1, 2))
@@ -289,6 +298,7 @@ def test_a_module_of_nan_from_the_start_is_refused(rows):
         ({"max_seconds": 0}, "max_seconds"),
         ({"method_options": {"mu_": 1.0}}, "mu"),
         ({"method_options": {"mu": -1.0}}, "mu"),
+        ({"method": "cross-entropy", "method_options": {"balanced": 1}}, "balanced must be True or False"),
         ({"validation": 1.5}, "validation"),
         ({"validation": None, "patience": 2}, "patience"),
         ({"keep": "first"}, "keep"),

@@ -37,7 +37,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         [2]_. "cross-entropy": Adam on the log loss. "auc-margin": the min-max margin loss of the AUC, by PESG [3]_.
     n_positive, n_negative : int, default=16
         Positives and negatives in a batch; their sum is the batch of "cross-entropy", which takes all examples in a
-        random order.
+        random order unless it is balanced.
     learning_rate : float or "auto", default="auto"
         The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess.
     max_epochs : int, default=10
@@ -46,6 +46,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
         ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
         "cross-entropy" and "auc-margin": ``decay_every`` (the step size is divided by ten after this many epochs; 5).
+        "cross-entropy": ``balanced`` (batches of pairs, for few positives; probabilities remain those of all examples).
         "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
         A share of either class to hold out, or other examples.

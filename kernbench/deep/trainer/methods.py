@@ -1,5 +1,6 @@
 """The four methods of training: what a batch is, which loss it has, which optimiser takes the step."""
 
+import math
 from contextlib import contextmanager
 
 import numpy as np
@@ -10,7 +11,7 @@ from kernbench.deep.losses import PartialAUCLoss
 from kernbench.deep.optimisers import AGDSBCD, PESG
 from kernbench.deep.trainer.batches import PairBatches, ShuffledBatches
 from kernbench.deep.trainer.examples import column_of_scores, reference_tensor
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_flag, check_number
 
 NORM_BATCHES = 50  # for the statistics of batch normalisation of an averaged network
 
@@ -100,14 +101,27 @@ class Method:
 
 
 class CrossEntropy(Method):
-    """The mean cross-entropy log(1 + exp(-y f(x))) by Adam, over batches of a shuffled order."""
+    """The mean cross-entropy log(1 + exp(-y f(x))) by Adam.
+
+    Batches are those of a shuffled order; balanced ones hold as many examples of each class as those of pairs. In these
+    the log-odds of a class are larger by log(I N / (J P)), with I of P positives and J of N negatives in a batch: they
+    are added to the scores in the loss, so that f(x) remains the log-odds among all examples.
+    """
 
     default_rate = 1e-3
-    options = {"weight_decay": 0.0, "decay_every": 5}
+    options = {"weight_decay": 0.0, "decay_every": 5, "balanced": False}
 
     def __init__(self, module, examples, settings):
         super().__init__(module, examples, settings)
-        self.batches = ShuffledBatches(len(examples), settings.n_positive + settings.n_negative, settings.seed)
+        self.shift = 0.0
+        check_flag("balanced", self.option("balanced"))
+        if self.option("balanced"):
+            self.batches = PairBatches(examples.y, settings, settings.seed)
+            sampler = self.batches.sampler
+            of_batch, of_all = sampler.n_positive / sampler.n_negative, len(sampler.positives) / len(sampler.negatives)
+            self.shift = math.log(of_batch / of_all)
+        else:
+            self.batches = ShuffledBatches(len(examples), settings.n_positive + settings.n_negative, settings.seed)
         self.optimiser = torch.optim.Adam(
             module.parameters(), lr=settings.rate(self.default_rate), weight_decay=self.option("weight_decay")
         )
@@ -115,7 +129,7 @@ class CrossEntropy(Method):
 
     def step(self):
         indices = self.batches.draw()
-        loss = functional.softplus(-self.labels(indices) * self.scores(indices)).mean()
+        loss = functional.softplus(-self.labels(indices) * (self.scores(indices) + self.shift)).mean()
         self.optimiser.zero_grad()
         loss.backward()
         self.optimiser.step()

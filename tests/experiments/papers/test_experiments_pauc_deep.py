@@ -58,7 +58,7 @@ def test_the_grids_hold_the_papers_gammas():
         500,
         1000,
     ]
-    tried = EXPERIMENT.scale("paper").setting("mnist-lt").params["tried"]
+    tried = EXPERIMENT.scale("paper").setting("mnist-lt-grid").params["tried"]
     assert (
         len(measuring.grid_of(grids["agd-sbcd"], tried)) == 6
         and len(measuring.grid_of(grids["cross-entropy"], tried)) == 2

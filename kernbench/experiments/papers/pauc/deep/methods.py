@@ -43,14 +43,17 @@ class Network:
     gamma : float or None
         gamma' of AGD-SBCD, whose mu' is the paper's; Gamma of the AUC margin, whose decay is 1 / Gamma. None: 1,000 and
         500, the defaults of the trainer.
+    balanced : bool
+        Whether cross-entropy takes batches of as many positives as the others.
     random_state : int
     """
 
     def __init__(self, method="agd-sbcd", network="resnet20", channels=3, augmentation=None, fpr_range=(0.05, 0.5),
-                 learning_rate=0.1, max_epochs=10, inner_steps=50, gamma=None, random_state=0):  # fmt: skip
+                 learning_rate=0.1, max_epochs=10, inner_steps=50, gamma=None, balanced=False,
+                 random_state=0):  # fmt: skip
         self.method, self.network, self.channels, self.augmentation = method, network, channels, augmentation
         self.fpr_range, self.learning_rate, self.max_epochs = tuple(fpr_range), learning_rate, max_epochs
-        self.inner_steps, self.gamma, self.random_state = inner_steps, gamma, random_state
+        self.inner_steps, self.gamma, self.balanced, self.random_state = inner_steps, gamma, balanced, random_state
 
     @staticmethod
     def warm_up():
@@ -63,6 +66,8 @@ class Network:
         if self.method == "minibatch":
             return {}
         decay_every = {"decay_every": max(1, self.max_epochs // 2)}
+        if self.method == "cross-entropy":
+            return decay_every | {"balanced": self.balanced}
         return decay_every if self.gamma is None else decay_every | {"decay": 1.0 / self.gamma}
 
     def fit(self, X, y, validation=None):

@@ -55,7 +55,7 @@ def place_of_map(n_positive, end):
         f"A place of the map: {n_positive} threes, 1,133 other digits (a tenth of the long tail), rates 0 to {end:g}; "
         f"{VALIDATION:,} of MNIST's test images validate, {3 * VALIDATION:,} judge.",
         tried=RATES_ONLY,
-        methods=("minibatch", "cross-entropy", "agd-sbcd"),
+        methods=("minibatch", "cross-entropy", "cross-entropy-balanced", "agd-sbcd"),
         arguments={"n_positive": n_positive, "share": 0.1, "n_test": 4 * VALIDATION},
         fpr_range=[0.0, end],
         max_epochs=8,
