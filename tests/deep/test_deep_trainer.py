@@ -92,7 +92,8 @@ def test_cross_entropy_on_a_linear_module_is_logistic_regression(rows):
 def test_balanced_cross_entropy_is_balanced_logistic_regression_with_the_probabilities_of_all_rows(rows):
     X, y = rows
     model = trained(rows, lambda: Linear(6, bias=True), method="cross-entropy", learning_rate=0.05, max_epochs=60,
-                    validation=None, keep="last", method_options={"decay_every": 40, "balanced": True})  # fmt: skip
+                    validation=None, keep="last", n_positive=24, n_negative=24,
+                    method_options={"decay_every": 40, "balanced": True})  # fmt: skip
     truth = LogisticRegression(C=np.inf, class_weight="balanced").fit(X, y)
     log_odds = truth.decision_function(X) + np.log(np.mean(y == 1) / np.mean(y == 0))
     assert np.allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-log_odds)), atol=0.05)
