@@ -53,8 +53,6 @@ def test_quick_scale_needs_no_files(experiment, monkeypatch, tmp_path):
     monkeypatch.setenv("KERNBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("KERNBENCH_CACHE", str(tmp_path))
     for setting in experiment.scale("quick").settings:
-        if find_spec("torch") is None and all(experiment.method(name).requires for name in setting.methods or ()):
-            continue
         small = {"n_train": 2000} if setting.name == "gaussian-rows" else {}
         load(setting.loader)(**setting.arguments_of(0) | small)
 

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("torch", reason="the network needs PyTorch")
 
+from kernbench import datasets
 from kernbench._lazy import load
 from kernbench.experiments import get
-from kernbench.experiments.papers.dsg.data import digits
 from kernbench.experiments.papers.dsg.lenet import features, runs
 from kernbench.experiments.papers.dsg.lenet.classifier import NetworkClassifier
 from kernbench.kernels.bandwidth import median_distance
@@ -42,17 +42,24 @@ def test_a_network_is_trained_once_and_its_features_serve_all_others(outcome, mo
 
 def test_features_are_those_of_the_network_and_have_distances_near_1(networks):
     data = features.features("digits", epochs=1)
-    images = digits(split_seed=0)
+    images = datasets.load("digits", split_seed=0)
     network = features.trained("digits", 1, None, 0, 64)
     ratio = network.features(images.X_test) / np.maximum(data.X_test, 1e-12)
     assert np.ptp(ratio[data.X_test > 1e-3]) < 1e-3 * ratio.max()  # one unit for all
     assert median_distance(data.X_train, random_state=0) == pytest.approx(1, rel=0.05)
-    assert features.features("digits", epochs=2).checksum != data.checksum
+    assert not np.array_equal(features.features("digits", epochs=2).X_test, data.X_test)
     assert len(list(networks.iterdir())) == 2
 
 
+def test_a_run_that_reads_the_data_of_its_cells_trains_nothing(networks):
+    setting = MULTICLASS.scale("quick").setting("digits-lenet")
+    data = load(setting.loader)(**setting.arguments_of(0))
+    assert data.X_train.shape[1] == 64 and not networks.exists()
+    assert data.checksum == features.features(**setting.arguments_of(0)).checksum  # records are found again by it
+
+
 def test_a_stream_is_seen_through_the_network_that_was_trained_on_it(cell_of, monkeypatch):
-    images = digits()
+    images = datasets.load("digits")
 
     class Digits:
         def rows(self, start, stop):
@@ -75,7 +82,7 @@ def test_a_stream_is_seen_through_the_network_that_was_trained_on_it(cell_of, mo
 
 
 def test_fits_are_determined_by_the_seed():
-    images = digits()
+    images = datasets.load("digits")
     X, y = images.X_train[:200], images.y_train[:200]
     first, same, other = (NetworkClassifier(max_epochs=1, random_state=seed).fit(X, y) for seed in (3, 3, 4))
     assert np.array_equal(first.features(X), same.features(X)) and not np.array_equal(

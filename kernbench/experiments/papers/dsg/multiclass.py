@@ -79,7 +79,7 @@ QUICK = Scale(
         Setting(
             "digits-lenet",
             {"name": "digits", "epochs": 12},
-            loader=f"{LENET}.features:features",
+            loader=f"{LENET}.features:images",
             note="The same digits as the 128 features of a LeNet trained on them.",
             methods=tuple(method.name for method in NETWORKS),
             repeat_argument="seed",
@@ -101,7 +101,7 @@ PAPER_SCALE = Scale(
         Setting(
             "mnist-lenet",
             {"name": "mnist", "epochs": 5},
-            loader=f"{LENET}.features:features",
+            loader=f"{LENET}.features:images",
             stands_for="mnist8m",
             note="MNIST's 60,000 images, as the 1,568 features of a LeNet trained on them for five epochs; the paper "
             "trains on eight million deformed ones.",
@@ -111,7 +111,7 @@ PAPER_SCALE = Scale(
         Setting(
             "mnist-deformed-lenet",
             {"name": "mnist-deformed", "rows": 400_000},
-            loader=f"{LENET}.features:features",
+            loader=f"{LENET}.features:images",
             stands_for="mnist8m",
             note="STAND-IN for MNIST8M: 400,000 images, deformed as they are read, as the 1,568 features of a LeNet "
             "trained on them in one pass. With so many columns a doubly stochastic pass over 1.6 million takes hours.",

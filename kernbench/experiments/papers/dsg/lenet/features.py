@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 
 from kernbench.datasets import cache_folder, load, stream
-from kernbench.datasets.base import array_checksum
-from kernbench.experiments.papers.dsg.data import digits
 from kernbench.kernels.bandwidth import median_distance
 
 CHUNK_ROWS = 8192
@@ -45,9 +43,15 @@ class FeatureStream:
             yield self.features(X), y
 
 
-def pixels(name, seed):
-    """Images as rows of pixels: scikit-learn's "digits", split by the seed, or a published set."""
-    return digits(split_seed=seed) if name == "digits" else load(name)
+def images(name, epochs=None, rows=None, seed=0):
+    """Load the images of a setting as rows of pixels; parameters as for `train`.
+
+    This is what a run reads to know the data of its cells: nothing is trained here. Of a stream, the first `SAMPLE`
+    images are the training part.
+    """
+    if rows is not None:
+        return load(name, n_train=SAMPLE, seed=seed)
+    return load(name, split_seed=seed) if name == "digits" else load(name)
 
 
 def opened(seed):
@@ -61,8 +65,9 @@ def train(name, epochs, rows, seed, callback=None):
     Parameters
     ----------
     name : str
-        A set of images for `pixels`, or "mnist-deformed".
+        "digits" (scikit-learn's, split by the seed), "mnist", or "mnist-deformed", the stream.
     epochs : int or None
+        Of a set in memory.
     rows : int or None
         Of the stream.
     seed : int
@@ -77,7 +82,7 @@ def train(name, epochs, rows, seed, callback=None):
 
     network = NetworkClassifier("all", max_epochs=epochs, random_state=seed, callback=callback)
     if rows is None:
-        data = pixels(name, seed)
+        data = images(name, seed=seed)
         network.fit(data.X_train, data.y_train)
     else:
         network.fit_chunks(opened(seed)[0].chunks(CHUNK_ROWS, rows))
@@ -110,26 +115,15 @@ def _file(*key):
 
 
 def features(name, epochs=None, rows=None, seed=0):
-    """Load a set of images as features of a LeNet trained on it; parameters as for `train`.
-
-    Of a stream, the first `SAMPLE` images are the training part: see `feature_stream`.
-    """
-    if rows is None:
-        data = pixels(name, seed)
-    else:
-        data = load(name, n_train=SAMPLE, seed=seed)
-    network = trained(name, epochs, rows, seed, data.X_train.shape[1])
-    seen = Features(network, data.X_train)
+    """Return the images of a setting as features of a LeNet trained on them; the checksum is that of the images."""
+    data = images(name, epochs, rows, seed)
+    seen = Features(trained(name, epochs, rows, seed, data.X_train.shape[1]), data.X_train)
     X_train, X_test = seen(data.X_train), seen(data.X_test)
     how = f"{epochs} epochs" if rows is None else f"{rows:,} of them"
-    return replace(
-        data,
-        X_train=X_train,
-        X_test=X_test,
-        checksum=array_checksum(X_train, data.y_train, X_test, data.y_test),
-        description=f"{data.description} {X_train.shape[1]:,} features of a LeNet trained on these images ({how}), "
-        "divided by their median distance.",
+    text = (
+        f"{X_train.shape[1]:,} features of a LeNet trained on these images ({how}), divided by their median distance."
     )
+    return replace(data, X_train=X_train, X_test=X_test, description=f"{data.description} As {text}")
 
 
 def feature_stream(name, rows, seed=0, epochs=None):
@@ -140,7 +134,7 @@ def feature_stream(name, rows, seed=0, epochs=None):
     FeatureStream
     X_test, y_test : ndarrays
     """
-    images, X_test, y_test = opened(seed)
-    sample, _ = images.rows(0, SAMPLE)
+    endless, X_test, y_test = opened(seed)
+    sample, _ = endless.rows(0, SAMPLE)
     seen = Features(trained(name, epochs, rows, seed, X_test.shape[1]), sample)
-    return FeatureStream(images, seen), seen(X_test), y_test
+    return FeatureStream(endless, seen), seen(X_test), y_test

@@ -1,5 +1,7 @@
 """Cells of networks: a LeNet trained as a whole, and methods on the features of one."""
 
+from dataclasses import replace
+
 from kernbench._lazy import load
 from kernbench.experiments.measure import race
 from kernbench.experiments.measure.clock import Tracer, own_clock, timed
@@ -13,11 +15,9 @@ from kernbench.experiments.papers.dsg.runs import stream as stream_runs
 def measure(cell):
     """Measure a method on features: a race in memory, or a fit to a stream if the cell's arguments name ``rows``."""
     if "rows" not in cell.arguments:
-        return race.classify(cell)
-    opened = features.feature_stream(**cell.arguments)
-    return stream_runs.follow(
-        cell, load(cell.loader)(**cell.arguments), opened, cell.arguments["rows"], dict(cell.params)
-    )
+        return race.classify(replace(cell, loader=f"{features.__name__}:features"))
+    opened, described = features.feature_stream(**cell.arguments), features.features(**cell.arguments)
+    return stream_runs.follow(cell, described, opened, cell.arguments["rows"], dict(cell.params))
 
 
 def jointly(cell):
@@ -30,7 +30,7 @@ def jointly(cell):
     """
     arguments = {"epochs": None, "rows": None, "seed": 0, **cell.arguments}
     if arguments["rows"] is None:
-        data = features.pixels(arguments["name"], arguments["seed"])
+        data = load(cell.loader)(**cell.arguments)
         X_test, y_test = data.X_test, data.y_test
     else:
         _, X_test, y_test = features.opened(arguments["seed"])
@@ -40,7 +40,7 @@ def jointly(cell):
     model, wall = timed(lambda: features.train(**arguments, callback=tracer))
     memory = peak_memory()
     predictions, predict_seconds = timed(lambda: model.predict(X_test))
-    seen = load(cell.loader)(**cell.arguments)
+    described = features.features(**cell.arguments)
     metrics = {
         "test_error": error_rate(y_test, predictions),
         "n_iter": iterations(model),
@@ -48,4 +48,4 @@ def jointly(cell):
         "n_rows": arguments["rows"],
     }
     seconds = {"fit": own_clock(model), "wall": wall, "predict": predict_seconds, "solver": own_clock(model)}
-    return result(seen, metrics, seconds=seconds, trace=model.trace_, memory=memory)
+    return result(described, metrics, seconds=seconds, trace=model.trace_, memory=memory)
