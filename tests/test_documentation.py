@@ -1,11 +1,13 @@
 """What the README and the pages of docs/ show runs as it stands there."""
 
+import ast
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
+import kernbench
 from kernbench.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -60,3 +62,17 @@ def test_commands_of_a_page_exist_with_their_options(page):
             assert group is not None, command
         known = {name for parameter in group.params for name in parameter.opts}
         assert {word for word in words if word.startswith("--")} <= known, command
+
+
+def test_maps_of_packages_are_complete():
+    """A docstring that names four modules of five names all: a new one belongs on the map."""
+    missing = {}
+    for path in sorted(Path(kernbench.__file__).parent.rglob("__init__.py")):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        files = [file.stem for file in path.parent.iterdir() if file.suffix in (".py", ".pyx")]
+        modules = {name.lstrip("_") for name in files if not name.startswith("__")}
+        modules |= {inner.parent.name for inner in path.parent.glob("*/__init__.py")}
+        unnamed = {name for name in modules if not re.search(rf"(?<![a-z]){name}(?![a-z])", text, re.IGNORECASE)}
+        if 5 * len(unnamed) <= len(modules) and unnamed:
+            missing[path.parent.name] = unnamed
+    assert not missing

@@ -1,6 +1,6 @@
 """Ranking losses and optimisers for networks: any range of false positive rates, and ranked ranges, in PyTorch.
 
-* :mod:`~kernbench.deep.losses` -- losses of a batch of scores and labels;
+* :mod:`~kernbench.deep.losses` -- losses of a batch of scores and labels, after ``checks`` of these;
 * :mod:`~kernbench.deep.optimisers` -- AGD-SBCD for the partial AUC of all data, PESG for the AUC margin;
 * :mod:`~kernbench.deep.batches` -- batches of positives and negatives that know which examples they hold;
 * :mod:`~kernbench.deep.trainer` -- `DeepPartialAUCClassifier`, all of this in one line;

@@ -20,6 +20,7 @@ from kernbench.estimators.windows.partial_auc import PartialAUCClassifier
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.domain import is_precomputed
+from kernbench.losses.table import losses_of
 from kernbench.validation.numbers import is_number
 
 TASKS = {ROCSVC: BlockROCTask, PartialAUCClassifier: BlockPartialAUCTask, LinearSVC: BlockLinearTask}
@@ -27,7 +28,7 @@ TASKS |= {KernelSVC: BlockKernelTask, KernelSVR: BlockRegressionTask, KernelRegr
 TASKS[KernelNoveltyDetector] = BlockNoveltyTask
 TASKS |= STREAM_TASKS
 KERNEL_SOLVERS = ("smo", "scs")
-BOX_LOSSES = ("epsilon_insensitive", "absolute_error", "quantile", "one_class")  # each coefficient has bounds
+BOX_LOSSES = (*losses_of("residual", piecewise_linear=True), "one_class")  # each coefficient has bounds
 WINDOW_SOLVERS = ("dca-exact", "svmpauc-tight")  # the others draw rows, batch by batch
 MAPS = (StandardScaler, Nystroem, RandomFeatures)
 OFFER = (

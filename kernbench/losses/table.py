@@ -12,6 +12,7 @@ PROPERTIES = {
     "smooth": lambda loss: bool(np.isfinite(loss.smoothness)),
     "flat": lambda loss: loss.flat,  # 0 on an interval
     "quadratic_dual": lambda loss: loss.bend is not None,
+    "piecewise_linear": lambda loss: loss.bend == 0.0,
 }
 
 
@@ -24,7 +25,7 @@ def losses_of(*kinds, first=None, **properties):
     first : str, optional
         The name to begin with: that of the default.
     **properties : bool
-        ``smooth``, ``flat`` or ``quadratic_dual``: whether the loss has it or not.
+        ``smooth``, ``flat``, ``quadratic_dual`` or ``piecewise_linear``: whether the loss has it or not.
 
     Returns
     -------

@@ -2,6 +2,10 @@
 
 * :mod:`~kernbench.problems.margin_problem`, :mod:`~kernbench.problems.linear_problem` -- the regularised problems of
   the kernel and linear SVM solvers, checked;
+* :mod:`~kernbench.problems.nu_problem`, :mod:`~kernbench.problems.novelty_problem` -- those with a share nu, and of one
+  class;
+* :mod:`~kernbench.problems.certificate` -- certificates that hold in floating point;
+* :mod:`~kernbench.problems.risk` -- whether what a solution keeps of a risk belongs to another one;
 * :mod:`~kernbench.problems.intercept` -- the best intercept of given decision values;
 * :mod:`~kernbench.problems.water_level` -- the largest smallest margin for a given sum of slacks;
 * :mod:`~kernbench.problems.slack_budget` -- conversions between the regularised problem and the slack-constrained one;

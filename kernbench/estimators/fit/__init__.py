@@ -15,5 +15,6 @@
             |-- task.assemble, set_outcome    fitted attributes (outcome)
             '-- warnings                      they name the parameter to change (outcome)
 
-``small`` fits models of few rows without runs. ``fitted_state`` checks models that are read from files.
+``small`` fits models of few rows, a ``small_problem`` each, without runs. Where a run ends far from the optimum,
+``smaller_strength`` looks for a better model on the way to it. ``fitted_state`` checks models that are read from files.
 """

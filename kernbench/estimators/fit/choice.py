@@ -7,8 +7,7 @@ from kernbench.solvers import registry
 AUTO = "auto"
 SMOOTH = losses_of("margin", "residual", smooth=True)
 STEP_OR_FEW = losses_of("residual", smooth=True, flat=False)  # Newton's method takes one step, or a few
-KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised: 128 MB, a second or two
-KERNEL_SMOOTH = ("squared_error", "huber")  # losses of a residual for which it is: with others f is sparse
+KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised for these, 128 MB; with other losses f is sparse
 
 # The solver that does well where another one does not converge.
 OTHERS = {
@@ -39,7 +38,7 @@ def linear_entry(problem, loss, n_rows, n_columns):
 
 def kernel_regression_entry(loss, n_rows):
     """Return the entry that ``"auto"`` stands for in a kernel regression."""
-    if loss.name not in KERNEL_SMOOTH:
+    if loss.name not in STEP_OR_FEW:
         return registry.get("smo", "kernel-regression")
     return registry.get("newton" if n_rows <= KERNEL_LARGEST else "sdca", "kernel-regression")
 

@@ -29,7 +29,7 @@ def make_solver(model, entry, data, y, settings):
     model : estimator
         Gives ``tol``, ``solver_options`` and the twin.
     entry : SolverEntry
-    data : KernelRows, Design, StreamWindow or a source of batches
+    data : KernelRows, Design, StreamSource or a source of batches
     y : ndarray of shape (n_rows,), or Kernel
         -1 and +1, or targets; the kernel where labels come with the batches.
     settings : dict

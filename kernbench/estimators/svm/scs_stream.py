@@ -1,7 +1,7 @@
 """`KernelSVC(solver="scs")` on a stream: conjugate subgradients that need a sample, not all of the data.
 
-The stream is kept as a window (:class:`kernbench.problems.streaming.window.StreamWindow`): the sample the model is
-made from, and a pool of recent examples to judge steps by. Its size is the solver's ``sample_cap``, so memory does
+Of the stream a :class:`kernbench.problems.streaming.stream_source.StreamSource` keeps the sample the model is made from
+and recent examples to evaluate steps on. Its size is the solver's ``sample_cap``, so memory does
 not grow with the stream.
 """
 
@@ -30,7 +30,7 @@ from kernbench.estimators.svm.multiclass import Pair
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels.domain import is_precomputed
-from kernbench.problems.streaming.window import StreamWindow
+from kernbench.problems.streaming.stream_source import StreamSource
 from kernbench.solvers.base import Solution
 
 FIRST_ROWS = 1000  # examples, at least, that determine the classes and the width of the kernel
@@ -44,7 +44,7 @@ class ScsStream:
 
     Attributes
     ----------
-    window : StreamWindow or None
+    source : StreamSource or None
         None until both classes have come.
     solution : Solution or None
     rng : Generator
@@ -57,7 +57,7 @@ class ScsStream:
     """
 
     rng: np.random.Generator
-    window: StreamWindow | None = None
+    source: StreamSource | None = None
     solution: Solution | None = None
     waiting: list = field(default_factory=list)
     vectors: np.ndarray | None = None
@@ -80,15 +80,15 @@ def partial_fit(model, X, y, classes, sample_weight):
     X, y, labels, weights = check_batch(model, X, y, classes, sample_weight, reset=stream is None)
     stream = stream or ScsStream(generator_of(model.random_state))
     chunks = [*stream.waiting, (X, y, weights)]
-    if stream.window is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
+    if stream.source is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
         _wait(model, stream, chunks, labels)
         return
     batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
     reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
     _configure(model, reader, labels)
-    if stream.window is None:
-        stream.window = _window(model, reader, batch[0], stream.rng)
-    stream.window.reader = reader
+    if stream.source is None:
+        stream.source = _source(model, reader, batch[0], stream.rng)
+    stream.source.reader = reader
     n_iter, n_rows = model.max_iter, batch[0].shape[0]
     if n_iter == -1:
         n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
@@ -97,7 +97,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
     # Until the sample is full, more batches are the remedy.
-    if stream.window.n_sample == stream.window.room and not stream.has_warned:
+    if stream.source.n_sample == stream.source.room and not stream.has_warned:
         stream.has_warned = warn_if_sample_misleads(model, [result])
 
 
@@ -117,7 +117,7 @@ def fit_chunks(model, chunks, classes=None):
     if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
         del model.feature_names_in_
     _configure(model, reader, labels)
-    stream.window = _window(model, reader, X, stream.rng)
+    stream.source = _source(model, reader, X, stream.rng)
     result = _run(model, entry, stream, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
@@ -141,11 +141,11 @@ def _configure(model, reader, labels):
     model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
 
 
-def _window(model, reader, X, rng):
+def _source(model, reader, X, rng):
     model.dtype_ = precision(model.dtype, np.inf)
     model.kernel_, model.centre_ = kernel_of(model, X, None, int(rng.integers(2**31))), None
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
-    return StreamWindow(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
+    return StreamSource(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
 
 
 def _joined(batches):
@@ -155,7 +155,7 @@ def _joined(batches):
 
 
 def _wait(model, stream, chunks, labels):
-    """Keep the examples of a single class, as many as a window holds, and predict that class for now."""
+    """Keep the examples of a single class, as many as a sample holds, and predict that class for now."""
     room, y = int(_option(model, "sample_cap", SAMPLE_CAP)), chunks[-1][1]
     kept = tuple(column[-room:] for column in _joined(chunks))
     stream.waiting = [kept]
@@ -171,16 +171,16 @@ def _wait(model, stream, chunks, labels):
 
 def _run(model, entry, stream, max_iter):
     """Advance the solver on the stream and set the model to its solution, whatever ended the run."""
-    window = stream.window
+    source = stream.source
     settings = {"fit_intercept": model.fit_intercept, "random_state": stream.rng, "initial": stream.solution}
     if "alpha" not in (model.solver_options or {}):
-        settings["alpha"] = 1.0 / (model.C * window.room)
-    window.n_evaluations = 0
-    solver = make_solver(model, entry, window, None, settings)
+        settings["alpha"] = 1.0 / (model.C * source.room)
+    source.n_evaluations = 0
+    solver = make_solver(model, entry, source, None, settings)
 
     def snapshot(solver):
         now = snapshot_of(model, KernelTask.shared, solver)
-        _set_function(now, ScsStream(stream.rng), window.X, window.y, solver.solution())
+        _set_function(now, ScsStream(stream.rng), source.X, source.y, solver.solution())
         return now
 
     try:
@@ -196,8 +196,8 @@ def _run(model, entry, stream, max_iter):
         set_outcome(model, [result])
     finally:
         stream.solution = solver.solution()
-        window.reader = None
-        _set_function(model, stream, window.X, window.y, stream.solution)
+        source.reader = None
+        _set_function(model, stream, source.X, source.y, stream.solution)
         model.n_iter_ = np.array([solver.n_iter])
         model._scs_stream = stream
     return result

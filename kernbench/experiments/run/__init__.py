@@ -12,6 +12,7 @@
     repeats.py       how often, where the time of a cell decides;  idle.py  wait for other programs
     processes/       the process of a cell: its limits and its end (process), how it is started, from a fork server
                      (launching, preload), what it does (worker);  wording.py  an exception in one line
+    cluster/         cells on the workers of a Dask cluster
     progress.py      events, summary, expected time
     environment.py   where a record was measured
     storing/         records on the disk: the store, their form, who measures what, a packed file, a snapshot's manifest

@@ -1,15 +1,15 @@
-"""Wait until nothing else uses the processor, so that times mean something."""
+"""Wait until no other program uses the processor, so that timings are valid."""
 
 from contextlib import suppress
 from time import monotonic, sleep
 
 BUSY_CORES = 0.25  # in use by others: a desktop without work uses less, any program that computes uses more
 SAMPLE_SECONDS = 0.25
-QUIET_SECONDS = 2.0  # without interruption, before work goes on after a pause
+QUIET_SECONDS = 2.0  # without interruption, before work resumes after a pause
 
 
 class IdleMachine:
-    """Tells whether other programs use the processor; to be asked only while no cell runs.
+    """Tell whether other programs use the processor; call it only while no cell runs.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class IdleMachine:
         self._since = self._last = None
 
     def is_busy(self):
-        """Whether to wait longer; looks for `SAMPLE_SECONDS`, after a pause for `QUIET_SECONDS`."""
+        """Return whether to wait: measure the use over `SAMPLE_SECONDS`, during a pause over `QUIET_SECONDS`."""
         used = self._cores_in_use(SAMPLE_SECONDS if self._since is None else QUIET_SECONDS)
         now = monotonic()
         if self._since is not None:
@@ -39,7 +39,7 @@ class IdleMachine:
         if used >= BUSY_CORES:
             if self._since is None:
                 self._since = now
-                self._tell(f"paused while other programs use {used:.1f} cores: times would mean little")
+                self._tell(f"paused while other programs use {used:.1f} cores: timings need an idle machine")
             return True
         if self._since is not None:
             self._tell(f"continued after a pause of {now - self._since:.0f} s")
@@ -48,7 +48,7 @@ class IdleMachine:
 
 
 def _cores_in_use(seconds):
-    """The cores that programs other than this one and its children use over the next `seconds`."""
+    """Return the number of cores that other programs, without children of this one, use over the next `seconds`."""
     started, before, own = monotonic(), _busy_seconds(), _own_seconds()
     sleep(seconds)
     used = (_busy_seconds() - before) - (_own_seconds() - own)
@@ -56,6 +56,7 @@ def _cores_in_use(seconds):
 
 
 def _busy_seconds():
+    """Return the processor seconds of all programs."""
     import psutil
 
     times = psutil.cpu_times()
@@ -63,7 +64,7 @@ def _busy_seconds():
 
 
 def _own_seconds():
-    """Of this process and its children, such as the one that loads the libraries for the cells."""
+    """Return those of this process and its children, such as the one that loads the libraries for the cells."""
     import psutil
 
     this, total = psutil.Process(), 0.0

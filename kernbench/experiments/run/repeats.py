@@ -15,14 +15,14 @@ def most_repeats(declared, repeats=None):
 
 
 def repeats_for(seconds, declared):
-    """How many repeats a cell gets that takes so long; None, a cell without a success, gets one."""
+    """Return the number of repeats of a cell that takes `seconds`; one for None, a cell without a success."""
     if seconds is None or seconds >= LONG:
         return OF_LONG
     return OF_MEDIUM if seconds >= SHORT else max(declared, OF_SHORT)
 
 
 class AutoRepeats:
-    """Which cells are wanted, once the first repeat of each has shown its time.
+    """The cells to measure, by the time that the first repeat of each took.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""All experiments at paper scale, from one commit, on a machine that does nothing else, with a manifest."""
+"""All experiments at paper scale, from one commit, on an idle machine, with a manifest."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,7 +82,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
 
 
 def _ignore(event):
-    """Tell nothing: the run has told it."""
+    """Ignore an event, which the run itself reports."""
 
 
 def _write(folder, here, runs, plan, scale):
@@ -114,7 +114,7 @@ def _gaps(plan):
 
 
 def _not_started(plan):
-    """Cells without a record; how many repeats one of unknown time will get is not known either."""
+    """List cells without a record; of one whose time is unknown only the first repeat is certain."""
     left = {}
     for planned in plan.planned:
         cell = planned.cell

@@ -1,5 +1,7 @@
 """Problems of a range of ranks: targets, weights, loss and range, of all samples or of a subset."""
 
+from copy import copy
+
 import numpy as np
 
 from kernbench.losses.base import check_offered
@@ -42,7 +44,7 @@ class RankedProblem:
 
     def take(self, indices):
         """Return the problem of a sample of the rows; the range keeps its share of the weight."""
-        part = object.__new__(type(self))
+        part = copy(self)
         whole, weights = self.mass(), None if self.weights is None else self.weights[indices]
         part._hold(self.y[indices], weights, self.loss, 0.0, 0.0)
         share = part.mass() / whole
@@ -58,7 +60,7 @@ class RankedProblem:
         return self._first(self.low)
 
     def _first(self, mass):
-        other = object.__new__(type(self))
+        other = copy(self)
         other._hold(self.y, self.weights, self.loss, 0.0, mass)
         return other
 

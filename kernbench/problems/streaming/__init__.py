@@ -1,9 +1,9 @@
-"""Where the methods draw their examples from that learn from samples or from a stream.
+"""Sources of examples for methods that learn from samples or from a stream.
 
 * :mod:`~kernbench.problems.streaming.batches` -- batches of arrays, pass after pass, or of a stream;
 * :mod:`~kernbench.problems.streaming.shuffled` -- random orders that are never written down;
-* :mod:`~kernbench.problems.streaming.samples`, :mod:`~kernbench.problems.streaming.window` -- growing samples: rows of
-  a kernel matrix, a window on a stream;
+* :mod:`~kernbench.problems.streaming.samples`, :mod:`~kernbench.problems.streaming.stream_source` -- growing samples:
+  of the rows of a kernel matrix, of a stream;
 * :mod:`~kernbench.problems.streaming.step_sizes`, :mod:`~kernbench.problems.streaming.averages` -- step sizes and
   averages of stochastic gradient methods.
 """

@@ -1,8 +1,8 @@
 """Sources of examples for methods that work on a growing sample.
 
 Such a method needs fresh examples, which join its sample, and validation examples, on which it evaluates a step. A
-*source* returns ids for both, and the kernel values between ids: of rows of a kernel matrix here, of the slots of a
-window on a stream in :mod:`kernbench.problems.streaming.window`.
+*source* returns ids for both, and the kernel values between ids: of rows of a kernel matrix here, of the slots
+of a stream in :mod:`kernbench.problems.streaming.stream_source`.
 """
 
 import numpy as np

@@ -7,7 +7,8 @@
     heat.py       HeatMap: coloured cells with numbers;  grid.py  what it shares with marks
     contours.py   Contours: a function on a grid, as small multiples
     profiles.py   Profiles: share of problems within a factor of the best;  overall.py  over all experiments
-    choices.py    the recommended methods by size of the data, the first figure of the page
+    speed.py      how many times faster than the usual choice, the first figure of the page
+    choices.py    the recommended methods by size of the data
     fronts.py     accuracy against time
     drawing/      what they share
       layout.py       canvases, panels, labels at the ends of lines;  frame.py  scales.py  axes and their ticks

@@ -7,4 +7,5 @@
     bounds.py      Bound: a number, or a ratio of two
     passing.py     Passing: how soon a trace reaches another method's final value
     judgement.py   the verdict on one data set
+    correction.py  all verdicts of a page, corrected for their number
 """

@@ -7,4 +7,5 @@
     cells.py       Cell: one method on one data set, all its repeats; pairs of records that can be compared
     rows.py        records as rows of categories and numbers
     steps.py       traces as step curves
+    export.py      records as a flat table for other programs
 """

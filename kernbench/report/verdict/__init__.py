@@ -5,5 +5,6 @@
     advice.py     the recommendation for one data set
     reasons.py    the reasons for and against it, in sentences
     verdict.py    one Verdict for each task
-    choices.py    the first table of the page, over all tasks
+    headlines.py  the table of the first screen: what to use, and how much faster it is
+    choices.py    the table of all recommendations, over all tasks
 """

@@ -9,7 +9,7 @@ None of them has an intercept of its own: the estimator appends a constant colum
      |-- rbcd.py               random blocks of features, exact gradients
      `-- simba.py              a game between examples and features
     sdca.py                    dual coordinate ascent, with permutations and shrinking
-    newton.py                  second order, by conjugate gradients or a factor of the Hessian
+    newton.py                  second order, by conjugate gradients or a factor of the Hessian, on _envelope.pyx
     bundle.py                  cutting planes
     _<name>.pyx                the compiled core of each; kernbench/reference/linear/<name>.py the one in NumPy
 """

@@ -1,5 +1,6 @@
 """The bundle method on explicit features: cutting planes of the mean loss (see `solvers.bundle.cutting_planes`)."""
 
+from kernbench.losses.table import losses_of
 from kernbench.problems.draws import seed_of
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
@@ -24,7 +25,7 @@ class Bundle(CuttingPlanes):
     Joachims, KDD 2006; Franc and Sonnenburg, JMLR 10 (2009); Teo, Vishwanathan, Smola, Le, JMLR 11 (2010).
     """
 
-    losses = ("hinge", "squared_hinge", "log_loss")
+    losses = losses_of("margin")
 
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", tol=1e-3, max_cuts=200, random_state=None,
                  initial=None, core="compiled"):  # fmt: skip

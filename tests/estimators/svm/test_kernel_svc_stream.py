@@ -15,7 +15,7 @@ from kernbench.estimators.arguments.chunks import Chunk
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
 from kernbench.problems.streaming.shuffled import Shuffled
-from kernbench.problems.streaming.window import StreamWindow
+from kernbench.problems.streaming.stream_source import StreamSource
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of:UserWarning"
@@ -71,7 +71,7 @@ def test_a_stream_that_fits_the_sample_is_solved_as_fit_solves_it():
     best = KernelSVC(gamma=0.5, C=C, dtype="float64").fit(X, y)
     assert np.corrcoef(model.decision_function(X_NEW), best.decision_function(X_NEW))[0, 1] > 0.999
     # n in C = 1 / (alpha n) is the cap, so alpha is 0.1 here and the objective that of `fit` with C as above.
-    assert model.objective_ == pytest.approx(best.objective_, rel=2e-3) and model._scs_stream.window.n_sample == 300
+    assert model.objective_ == pytest.approx(best.objective_, rel=2e-3) and model._scs_stream.source.n_sample == 300
 
 
 def test_chunks_of_an_array_are_the_array():
@@ -100,7 +100,7 @@ def test_a_memory_map_is_read_where_it_is_drawn_only(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.nbytes  # 480 kB
-    assert model._scs_stream.window.n_seen < 6000
+    assert model._scs_stream.source.n_seen < 6000
 
 
 def test_partial_fit_improves_and_goes_on_after_pickling():
@@ -333,16 +333,16 @@ def test_a_list_of_chunks_is_drawn_from_as_one():
     assert Reader(iter([]), np.random.default_rng(0)).redraw(5) is None
 
 
-def test_a_window_never_holds_a_row_twice():
+def test_a_stream_source_never_holds_a_row_twice():
     X = np.arange(500.0)[:, None]
     reader = Reader(iter([(X, np.arange(500) % 2)]), np.random.default_rng(0))
     reader.classes, reader.n_features = np.array([0, 1]), 1
-    window = StreamWindow(Gaussian(1.0), reader, 60, 1, np.float64, np.random.default_rng(1))
-    window.fresh(10, both_classes=True)
+    source = StreamSource(Gaussian(1.0), reader, 60, 1, np.float64, np.random.default_rng(1))
+    source.fresh(10, both_classes=True)
     for _ in range(12):
-        window.fresh(5)
-        ids = window.validation(20)
-        assert np.all((ids < window.n_sample) | ((ids >= 60) & (ids < 60 + window.n_pool)))
-        held = np.concatenate([window.X[: window.n_sample, 0], window.X[60 : 60 + window.n_pool, 0]])
+        source.fresh(5)
+        ids = source.validation(20)
+        assert np.all((ids < source.n_sample) | ((ids >= 60) & (ids < 60 + source.n_recent)))
+        held = np.concatenate([source.X[: source.n_sample, 0], source.X[60 : 60 + source.n_recent, 0]])
         assert len(set(held.tolist())) == len(held)
-    assert window.n_sample == 60
+    assert source.n_sample == 60

@@ -45,5 +45,5 @@ def test_the_threshold_is_the_best_of_all():
 
 def test_a_time_counts_from_which_on_the_value_stays_near():
     trace = {"seconds": [1.0, 2.0, 3.0, 4.0], "test_error": [0.1, 0.3, 0.1, 0.1]}
-    assert runs.settled(trace, "test_error", lambda error: error <= 0.2) == 3.0
-    assert runs.settled(trace, "test_error", lambda error: error <= 0.05) is None
+    assert runs.stays_from(trace, "test_error", lambda error: error <= 0.2) == 3.0
+    assert runs.stays_from(trace, "test_error", lambda error: error <= 0.05) is None

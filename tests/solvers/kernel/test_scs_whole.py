@@ -7,7 +7,7 @@ from kernbench import KernelSVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.streaming.samples import RowSource
-from kernbench.problems.streaming.window import StreamWindow
+from kernbench.problems.streaming.stream_source import StreamSource
 from kernbench.problems.whole_objective import Estimate
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
@@ -136,7 +136,7 @@ def test_rows_outside_a_sample(noisy):
     assert len(set(few.tolist())) == 10 and np.isin(few, outside).all()
 
 
-def test_outside_the_sample_of_a_stream_is_the_pool():
+def test_outside_the_sample_of_a_stream_is_recent():
     class Reader:
         known_as_whole = False
 
@@ -150,11 +150,11 @@ def test_outside_the_sample_of_a_stream_is_the_pool():
         def redraw(self, count):
             return None
 
-    window = StreamWindow(Gaussian(1.0), Reader(), 40, 2, np.float64, np.random.default_rng(0))
-    solver = get("scs").load()(window, None, alpha=0.01, s0=10, growth=5, sample_cap=40)
+    source = StreamSource(Gaussian(1.0), Reader(), 40, 2, np.float64, np.random.default_rng(0))
+    solver = get("scs").load()(source, None, alpha=0.01, s0=10, growth=5, sample_cap=40)
     solver.advance(15)
-    outside = window.outside(solver.sample)
-    assert len(outside) == window.n_pool and not np.intersect1d(outside, solver.sample).size
-    assert window.n_outside(len(solver.sample)) == window.n_seen - len(solver.sample)
+    outside = source.outside(solver.sample)
+    assert len(outside) == source.n_recent and not np.intersect1d(outside, solver.sample).size
+    assert source.n_outside(len(solver.sample)) == source.n_seen - len(solver.sample)
     estimate = solver.whole_objective()
     assert solver.is_sampled and estimate.error > 0 and np.isfinite(estimate.value)

@@ -238,7 +238,7 @@ def test_how_many_steps_are_asked_for_does_not_matter(overlapping, n, classic_ro
         return solver.n_iter, solver.solution().coef
 
     steps, coef = run_by(10**9)
-    assert steps > 30 * n  # several looks for progress
+    assert steps > 30 * n  # several checks of progress
     for chunk in (777, 10_007):
         again, other = run_by(chunk)
         assert again == steps

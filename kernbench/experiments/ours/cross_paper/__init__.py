@@ -2,7 +2,7 @@
 
 ::
 
-    judge.py         the certified optimum, and what a model is worth beside it
+    judge.py         the certified optimum, and metrics of models relative to it
     runs.py          a cell: a method followed over its time and its kernel values
     declaration.py   the experiment: methods, data sets, claims, tables and figures
 """

@@ -1,4 +1,4 @@
-"""What a model is worth beside the certified optimum of its objective."""
+"""Metrics of a model, relative to the certified optimum of its objective."""
 
 import numpy as np
 

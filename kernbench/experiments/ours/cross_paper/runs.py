@@ -41,9 +41,9 @@ def measure(cell):
     exact = judge.exact
     metrics = {
         **{name: trace[name][-1] for name in ("test_error", "auc", "gap", "distance")},
-        "error_seconds": settled(trace, "test_error", lambda error: error <= exact["test_error"] + NEAR),
-        "auc_seconds": settled(trace, "auc", lambda auc: auc >= exact["auc"] - NEAR),
-        "gap_seconds": settled(trace, "gap", lambda gap: gap is not None and gap <= 0.01),
+        "error_seconds": stays_from(trace, "test_error", lambda error: error <= exact["test_error"] + NEAR),
+        "auc_seconds": stays_from(trace, "auc", lambda auc: auc >= exact["auc"] - NEAR),
+        "gap_seconds": stays_from(trace, "gap", lambda gap: gap is not None and gap <= 0.01),
         "values": trace["values"][-1],
         "exact_error": exact["test_error"],
         "exact_auc": exact["auc"],
@@ -52,7 +52,7 @@ def measure(cell):
     return result(data, metrics, seconds={"fit": trace["seconds"][-1]}, trace=trace, memory=memory)
 
 
-def settled(trace, column, near):
+def stays_from(trace, column, near):
     """The first time from which on all values of a column are near; None if the last one is not."""
     found = None
     for seconds, value in zip(reversed(trace["seconds"]), reversed(trace[column]), strict=True):

@@ -14,9 +14,9 @@ def draw(n_positive, n_negative, misspecification, rng):
     """Return rows and labels, -1 or +1.
 
     All groups are normal with equal covariances. Along the first column positives are `SHIFT` from all negatives. Along
-    the second they lie between two groups of negatives, each `misspecification` away: a logistic regression turns from
-    the larger group, and thus towards the smaller one, a share `HARD`, of which then the false alarms of a small rate
-    are. With 0 there is one group, and the logistic regression is the right model.
+    the second they lie between two groups of negatives, each `misspecification` away. A logistic regression turns away
+    from the larger group and thus towards the smaller one, a share `HARD`, which then makes up the false positives of a
+    small rate. With 0 there is one group, and the logistic regression is the right model.
     """
     X = rng.standard_normal((n_positive + n_negative, N_FEATURES))
     X[:n_positive, 0] += SHIFT

@@ -1,4 +1,4 @@
-"""A cell of ``pauc-map``: the window's model less a logistic regression, by number of positives and width of range."""
+"""A cell of ``pauc-map``: partial AUC of the window's model minus a logistic regression's, by positives and range."""
 
 import numpy as np
 

@@ -11,7 +11,7 @@ BATCH = 200  # rows of a step
 
 
 def measure(cell):
-    """Judge runs of more and more outer iterations, from the same start, by their criticality.
+    """Measure the criticality after increasing numbers of outer iterations, all from the same start.
 
     Returns
     -------

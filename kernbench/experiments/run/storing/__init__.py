@@ -7,4 +7,5 @@
     cleaning.py   the lines worth keeping
     claims.py     which run measures a cell, where several share a folder
     packing.py    all records in one small file
+    manifest.py   a description of the records of a snapshot
 """

@@ -1,4 +1,4 @@
-"""Who measures which cell, where several runs share a results folder."""
+"""Claims of cells by runs that share a results folder, so that each cell is measured once."""
 
 import fcntl
 import os
@@ -10,8 +10,8 @@ from kernbench.experiments.run.storing.store import same_file
 class Claims:
     """The cells that this run is measuring, each marked by a locked file in the results folder.
 
-    The system gives up the locks of a process that ends, however it ends: what a killed run leaves behind is an empty
-    file that binds nobody.
+    The system releases the locks of a process that ends, however it ends: a killed run leaves behind an empty file
+    without a lock.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Claims:
         return True
 
     def release(self, key):
-        """Give a claim up, once its record is stored; harmless without one."""
+        """Release a claim after its record is stored; without a claim, do nothing."""
         descriptor = self._held.pop(key, None)
         if descriptor is not None:
             self._path(key).unlink(missing_ok=True)  # before the lock is given up

@@ -1,4 +1,4 @@
-"""``manifest.json``: what a snapshot's records are of, beside them."""
+"""``manifest.json``: a description of the records of a snapshot, in their folder."""
 
 import json
 
@@ -17,7 +17,7 @@ def read_manifest(folder):
 
 
 def write_manifest(folder, manifest):
-    """Write a manifest, whole or not at all."""
+    """Write a manifest atomically."""
     with written_whole(folder / MANIFEST) as file:
         json.dump(manifest, file, indent=1, ensure_ascii=False)
         file.write("\n")

@@ -17,5 +17,6 @@
 those of `_working_set`, on one kernel block, and the gradients of all problems take one product.
 
 A problem that fits memory is one working set. ``_small_problems`` runs small ones without the driver: a regression, a
-novelty detector, or (``_small_pairs``) all pairs of classes from one kernel matrix.
+novelty detector, or (``_small_pairs``) all pairs of classes from one kernel matrix. Steps are in ``_steps``, those of
+problems with a share nu in ``_signs``; ``_coordinates`` and ``_kinks`` hold what they work on.
 """

@@ -7,7 +7,7 @@ from kernbench.solvers.kernel.smo._working_set cimport WorkingSet
 import numpy as np
 
 cdef enum:
-    CHUNK_STEPS = 2000      # between two looks at `should_stop`: some 10 ms
+    CHUNK_STEPS = 2000      # between two calls of `should_stop`: some 10 ms
 
 
 def kernel_between(KernelRows rows, const Py_ssize_t[::1] members):

@@ -47,7 +47,7 @@ cdef Py_ssize_t _sign_steps(Coordinates work, const real **kernel, double goal, 
         const real *row_i = <const real *> work.block  # any readable row
         const real *row_j = row_i
         bint single = real is float
-    i = _look(work, single, row_i, row_j, 0.0, &other)
+    i = _move_and_scan(work, single, row_i, row_j, 0.0, &other)
     while (max(work.top - work.bottom, work.top2 - work.bottom2) > goal and steps < budget
            and work.dual_gain <= work.most_gain):
         top, low = work.top, &work.low[0]
@@ -75,13 +75,13 @@ cdef Py_ssize_t _sign_steps(Coordinates work, const real **kernel, double goal, 
             mark_signs(work, j)
         work.e[i] -= step * work.ridge[i]
         work.e[j] += step * work.ridge[j]
-        i = _look(work, single, row_i, row_j, step, &other)
+        i = _move_and_scan(work, single, row_i, row_j, step, &other)
         steps += 1
     work.violation = max(0.0, max(work.top - work.bottom, work.top2 - work.bottom2))
     return steps
 
 
-cdef Py_ssize_t _look(Coordinates work, bint single, const void *row_i, const void *row_j, double step,
+cdef Py_ssize_t _move_and_scan(Coordinates work, bint single, const void *row_i, const void *row_j, double step,
                       Py_ssize_t *other) noexcept nogil:
     """Move the gradient by a step; find in each family the coordinate that wants to grow most, and the extremes."""
     cdef Py_ssize_t i, n = work.padded

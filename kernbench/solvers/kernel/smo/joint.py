@@ -106,7 +106,7 @@ class JointSMO(Method):
             self._update(before)
         done = self.n_iter - n_iter
         violation = float((self.violations / self.units).max())
-        self.finished = done == 0 or self._stagnation.look(self._dual(), violation, done)
+        self.finished = done == 0 or self._stagnation.update(self._dual(), violation, done)
 
     def _update(self, before):
         """Update the gradients, given the coefficients before the round."""

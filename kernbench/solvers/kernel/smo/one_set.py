@@ -4,7 +4,7 @@ import numpy as np
 
 from kernbench.solvers.kernel.smo.certificate import is_certified
 from kernbench.solvers.kernel.smo.rounds import Rounds
-from kernbench.solvers.kernel.smo.stagnation import CLASSIC_LOOK
+from kernbench.solvers.kernel.smo.stagnation import CLASSIC_CHECK
 
 EXACT_ROWS = 64  # up to this size the last digits cost almost nothing
 EXACT_GOAL = 1e-11  # ... so the violation is reduced to this
@@ -18,8 +18,8 @@ class OneSet(Rounds):
         super().__init__(problem, rows, core, problem.n, initial=initial, whole=True, shrinking=shrinking)
         self.loaded = False  # whether `inner` holds the whole problem
         self.extra_steps = -1  # left for digits beyond `tol`
-        self.until_look, self.looks = CLASSIC_LOOK * problem.n, 0
-        self.last_looked = None  # coefficients and gradient at the last check, while steps are tiny
+        self.until_check, self.n_checks = CLASSIC_CHECK * problem.n, 0
+        self.last_checked = None  # coefficients and gradient at the last check, while steps are tiny
 
     def _round(self, budget):
         """Take about `budget` pair steps."""
@@ -37,20 +37,20 @@ class OneSet(Rounds):
             self.loaded = True
         # The requested number of steps depends on the clock; progress checks come after a fixed number of steps.
         if self.extra_steps >= 0:
-            steps = self._solve(min(goal, exact), min(budget, self.extra_steps, self.until_look))
+            steps = self._solve(min(goal, exact), min(budget, self.extra_steps, self.until_check))
         else:
-            steps = self._solve(goal, min(budget, self.until_look))
+            steps = self._solve(goal, min(budget, self.until_check))
         if self.stagnation.stuck:
             self.violation = np.inf
             return 0
         state = self.active.state
         state.beta[:], state.e[:] = np.asarray(self.inner.beta)[:n], np.asarray(self.inner.e)[:n]
         self.dual, self.violation = state.dual(), self.inner.violation
-        self.until_look -= steps
-        if self.until_look == 0:
-            self.until_look = CLASSIC_LOOK * n
+        self.until_check -= steps
+        if self.until_check == 0:
+            self.until_check = CLASSIC_CHECK * n
             if self.violation > goal:
-                self._look(steps)
+                self._check_progress(steps)
                 if self.stagnation.stuck:
                     return steps
         if self.extra_steps >= 0:
@@ -67,24 +67,24 @@ class OneSet(Rounds):
             return max(steps, 1)
         return steps
 
-    def _look(self, steps):
+    def _check_progress(self, steps):
         """Check the progress of steps on the whole problem."""
-        self.looks += 1
-        stagnates = self.stagnation.look(self.dual, self.violation, CLASSIC_LOOK * self.problem.n)
+        self.n_checks += 1
+        stagnates = self.stagnation.update(self.dual, self.violation, CLASSIC_CHECK * self.problem.n)
         if self._is_hopeless():
             self.stagnation.give_up()
         elif stagnates:
             if self.stagnation.may_renew():
                 self.active.compute_gradient()
                 self.loaded, self.stagnation.exact = False, True
-        elif self.looks >= CREEPING:
+        elif self.n_checks >= CREEPING:
             # If C is large compared with the curvature of the kernel, pairs move in one direction for millions of tiny
             # steps.
             state = self.active.state
-            if self.last_looked is not None and state.extrapolate(*self.last_looked, self.with_bias):
+            if self.last_checked is not None and state.extrapolate(*self.last_checked, self.with_bias):
                 self.active.compute_gradient()
                 self.dual, self.loaded = state.dual(), False
-            self.last_looked = state.beta.copy(), state.e.copy()
+            self.last_checked = state.beta.copy(), state.e.copy()
 
     def _conclude(self):
         ends = super()._conclude()

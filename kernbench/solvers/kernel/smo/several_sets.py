@@ -62,7 +62,7 @@ class SeveralSets(Rounds):
         self.stagnation.exact = False
         self._move()
         self.count += 1
-        stagnates = self.stagnation.look(self.dual, self.violation, steps)
+        stagnates = self.stagnation.update(self.dual, self.violation, steps)
         if self._is_hopeless():
             self.stagnation.give_up()
         elif stagnates:

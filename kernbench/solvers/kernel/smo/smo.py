@@ -199,7 +199,7 @@ class SMO(Method):
     def _is_known(self):
         return not self._is_final and self._known_at == self.n_iter
 
-    def _look(self):
+    def _compute_state(self):
         """In the float32 phase, compute the gradient in float64."""
         if not self._is_final and self._known_at != self.n_iter:
             self._known = self._state_at(self.rounds.solution().coef, count=False)
@@ -235,7 +235,7 @@ class SMO(Method):
     def objective(self):
         """The primal objective; the gradient of coordinates that are left out is computed, and in a float32 phase that
         of all, in float64."""
-        self._look()
+        self._compute_state()
         if self._is_final:
             return self.rounds.objective()
         scores = self._known.scores()
@@ -243,5 +243,5 @@ class SMO(Method):
 
     def gap(self):
         """Primal minus dual objective, a certified bound on the distance to the optimum."""
-        self._look()
+        self._compute_state()
         return max(self.objective() - self.dual_objective(), 0.0)

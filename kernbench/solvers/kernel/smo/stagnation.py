@@ -2,7 +2,7 @@
 
 Because of rounding, pairs may violate the optimality conditions without any gain, and inconsistent kernel values
 (float32, or an indefinite kernel) may allow steps forever. So progress is checked regularly: after every round or,
-where the whole problem is one working set, after `CLASSIC_LOOK` steps per coordinate. There is progress if the dual
+where the whole problem is one working set, after `CLASSIC_CHECK` steps per coordinate. There is progress if the dual
 objective grew by more than rounding, or the largest violation fell below `LESS` times the smallest so far.
 
 Without any over `PATIENCE` checks and `PATIENT_STEPS` steps,
@@ -21,7 +21,7 @@ import numpy as np
 
 PATIENCE = 10  # smallest number of checks without progress
 PATIENT_STEPS = 1000  # ... and steps
-CLASSIC_LOOK = 10  # steps per coordinate between two checks if the whole problem is one working set
+CLASSIC_CHECK = 10  # steps per coordinate between two checks if the whole problem is one working set
 RENEWALS = 2  # how often the gradient of such a problem is recomputed
 SMALLER = 4  # factor from one size of working sets to the next
 NO_GAIN = {True: 1e-10, False: 1e-13}  # share of the dual objective that counts as rounding, by `single`
@@ -57,23 +57,23 @@ class Stagnation:
         self.stuck, self.hopeless, self.exact = False, False, False
         self._rounding, self._renewals = NO_GAIN[bool(single)], 0
         self._best_dual, self._least_violation = dual, np.inf
-        self._idle_looks = self._idle_steps = 0
+        self._idle_checks = self._idle_steps = 0
         self._first_dual, self._n_steps = dual, 0
         self._rate, self._measured_at = None, 0
 
-    def look(self, dual, violation, steps):
+    def update(self, dual, violation, steps):
         """Return whether the run stagnates; `steps` were taken since the last check."""
         self._n_steps += steps
-        self._idle_looks += 1
+        self._idle_checks += 1
         self._idle_steps += steps
         rounding = max(self._rounding, NO_PACE * self._idle_steps)
         if dual > self._best_dual + rounding * abs(dual) or violation < LESS * self._least_violation:
             self._best_dual = max(self._best_dual, dual)
             self._least_violation = min(self._least_violation, violation)
-            self._idle_looks, self._idle_steps, self.exact = 0, 0, False
-        if self._idle_looks < PATIENCE or self._idle_steps < PATIENT_STEPS:
+            self._idle_checks, self._idle_steps, self.exact = 0, 0, False
+        if self._idle_checks < PATIENCE or self._idle_steps < PATIENT_STEPS:
             return False
-        self._idle_looks, self._idle_steps = 0, 0
+        self._idle_checks, self._idle_steps = 0, 0
         return True
 
     def forecast(self, dual, n):

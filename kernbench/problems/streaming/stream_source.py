@@ -1,7 +1,7 @@
-"""A window on a stream of examples, as a source for methods that work on a growing sample.
+"""A stream of examples as a source for methods that work on a growing sample.
 
-Half of the slots hold the sample; the other half are a pool of recent examples for validation, in which new ones
-replace the oldest. At the end of the stream the examples of the pool join the sample. Memory does not depend on the
+Half of the slots hold the sample; the other half hold recent examples for validation, of which new ones
+replace the oldest. At the end of the stream the recent examples join the sample. Memory does not depend on the
 length of the stream.
 """
 
@@ -11,7 +11,7 @@ from kernbench.kernels import blocks
 from kernbench.problems.draws import draw_indices
 
 
-class StreamWindow:
+class StreamSource:
     """A source of samples (see :mod:`kernbench.problems.streaming.samples`) that reads ahead in a stream.
 
     Parameters
@@ -21,7 +21,7 @@ class StreamWindow:
         ``reader.take(count)`` returns up to `count` new examples (X, y, weights) in random order, empty arrays at the
         end; ``reader.redraw(count)`` returns examples drawn from the whole stream, or None if it cannot be read again.
     room : int
-        Size of the largest sample, and of the pool.
+        Size of the largest sample, and largest number of recent examples.
     n_features : int
     dtype : {float32, float64}
     rng : Generator
@@ -29,9 +29,9 @@ class StreamWindow:
     Attributes
     ----------
     X, y, weights : ndarray of shape (2 * room, n_features), (2 * room,), (2 * room,)
-        Slots 0 to room - 1 hold the sample, the others the pool.
-    n_sample, n_pool, n_seen : int
-        Examples in the sample, in the pool, and read so far.
+        Slots 0 to room - 1 hold the sample, the others recent examples.
+    n_sample, n_recent, n_seen : int
+        Examples in the sample, recent ones, and all read so far.
     """
 
     share = 1.0
@@ -42,7 +42,7 @@ class StreamWindow:
         self.dtype = np.dtype(dtype)
         self.X = np.zeros((self.size, n_features), dtype=dtype)
         self.y, self.weights = np.ones(self.size), np.ones(self.size)
-        self.n_sample = self.n_pool = self.n_seen = self.n_evaluations = 0
+        self.n_sample = self.n_recent = self.n_seen = self.n_evaluations = 0
         self._oldest = 0
 
     def __getstate__(self):
@@ -54,7 +54,7 @@ class StreamWindow:
         return np.asarray(ids, dtype=np.intp)
 
     def fresh(self, count, both_classes=False):
-        """Move at most `count` new examples into the sample, from the stream or, at its end, from the pool."""
+        """Move at most `count` new examples into the sample, from the stream or, at its end, from recent ones."""
         count = min(count, self.room - self.n_sample)
         first = self.n_sample
         X, y, weights = self.reader.take(count)
@@ -68,10 +68,10 @@ class StreamWindow:
                 self.n_sample -= self.n_sample == self.room
                 self._join(X[new], y[new], weights[new])
             old = np.setdiff1d(np.arange(len(y)), new)
-            self._into_pool(X[old], y[old], weights[old])
-        spare = min(count - (self.n_sample - first), self.n_pool)
+            self._keep_recent(X[old], y[old], weights[old])
+        spare = min(count - (self.n_sample - first), self.n_recent)
         if spare > 0 and not self.reader.known_as_whole:
-            slots = self._drawn_from_pool(spare)
+            slots = self._drawn_from_recent(spare)
             self._join(self.X[slots], self.y[slots], self.weights[slots], seen=False)
             self._close_gaps(slots)
         return np.arange(first, self.n_sample)
@@ -85,14 +85,14 @@ class StreamWindow:
         """Return `count` ids on which to evaluate a step.
 
         They are drawn with replacement from all rows where the stream can be read again; else they are new examples or,
-        at the end of the stream, drawn from the window. There may be fewer, since rows of weight 0 are left out.
+        at the end of the stream, drawn from all slots. There may be fewer, since rows of weight 0 are left out.
         """
         start, again = self._oldest, self.reader.redraw(min(count, self.room))
         new = self.reader.take(count) if again is None else again
-        self._into_pool(*new)
+        self._keep_recent(*new)
         if len(new[1]) == count or (again is not None and len(new[1])):
             return self.room + (start + np.arange(len(new[1]))) % self.room
-        drawn = draw_indices(self.rng, count, self.n_sample + self.n_pool)
+        drawn = draw_indices(self.rng, count, self.n_sample + self.n_recent)
         return np.where(drawn < self.n_sample, drawn, self.room + drawn - self.n_sample)
 
     def hold_out(self, share, cap):
@@ -108,16 +108,16 @@ class StreamWindow:
     def n_outside(self, n_sample):
         """Return how many examples came that are not in the sample.
 
-        A stream that can be read again fills the pool with draws from all of its rows, those of the sample included: it
-        returns inf, or 0 if the sample holds the whole stream.
+        A stream that can be read again brings as recent examples draws from all of its rows, those of the sample
+        included: it returns inf, or 0 if the sample holds the whole stream.
         """
         if self.reader is not None and self.reader.known_as_whole:
             return np.inf if n_sample < self.reader.n_rows else 0
         return self.n_seen - n_sample
 
     def outside(self, sample, count=None):
-        """Return the ids of the pool, at most `count`."""
-        return self.room + np.arange(self.n_pool)[:count]
+        """Return the ids of recent examples, at most `count`."""
+        return self.room + np.arange(self.n_recent)[:count]
 
     def block(self, rows, columns):
         """Return the kernel values between two lists of ids."""
@@ -141,7 +141,7 @@ class StreamWindow:
         self.n_sample += len(y)
         self.n_seen += len(y) * seen
 
-    def _into_pool(self, X, y, weights):
+    def _keep_recent(self, X, y, weights):
         if len(y) == 0:
             return
         self.n_seen += len(y)
@@ -149,14 +149,14 @@ class StreamWindow:
         slots = self.room + (self._oldest + np.arange(len(y))) % self.room
         self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
         self._oldest = (self._oldest + len(y)) % self.room
-        self.n_pool = min(self.n_pool + len(y), self.room)
+        self.n_recent = min(self.n_recent + len(y), self.room)
 
-    def _drawn_from_pool(self, count):
-        return self.room + np.sort(self.rng.permutation(self.n_pool)[:count])
+    def _drawn_from_recent(self, count):
+        return self.room + np.sort(self.rng.permutation(self.n_recent)[:count])
 
     def _close_gaps(self, slots):
-        kept = np.setdiff1d(np.arange(self.room, self.room + self.n_pool), slots)
+        kept = np.setdiff1d(np.arange(self.room, self.room + self.n_recent), slots)
         target = slice(self.room, self.room + len(kept))
         self.X[target], self.y[target], self.weights[target] = self.X[kept], self.y[kept], self.weights[kept]
-        self.n_pool = self._oldest = len(kept)
+        self.n_recent = self._oldest = len(kept)
         self._oldest %= self.room
