@@ -165,6 +165,39 @@ class KernelRegressionRuns(_RegressionRuns):
     params = (tuple(problems.solver_names("kernel-regression")),)
 
 
+class _ShareRuns(Runs):
+    """Solvers of the problems with a share nu, here 0.5, with the default settings."""
+
+    kernel = Gaussian(sigma=2.0)
+
+    def settings(self, solver):
+        return KINDS[self.kind].defaults
+
+
+class NuRuns(_ShareRuns):
+    """Two classes."""
+
+    kind = "kernel-nu-svm"
+    params = (tuple(problems.solver_names("kernel-nu-svm")),)
+    problem_of = staticmethod(problems.hinge_problem)
+
+
+class NoveltyRuns(_ShareRuns):
+    """One class: the labels are ignored."""
+
+    kind = "kernel-novelty"
+    params = (tuple(problems.solver_names("kernel-novelty")),)
+    problem_of = staticmethod(problems.hinge_problem)
+
+
+class NuRegressionRuns(_ShareRuns):
+    """Targets."""
+
+    kind = "kernel-nu-regression"
+    params = (tuple(problems.solver_names("kernel-nu-regression")),)
+    problem_of = _RegressionRuns.problem_of
+
+
 class LinearRegressionRuns(_RegressionRuns):
     """On features."""
 

@@ -42,6 +42,9 @@ def _models():
 
 
 def _solvers():
+    from inspect import signature
+
+    import kernbench
     from kernbench.solvers.kinds import KINDS
     from kernbench.solvers.registry import SOLVERS
 
@@ -52,7 +55,9 @@ def _solvers():
             for entry in SOLVERS
             if entry.problem == kind.name
         ]
-        print_table(f"Solvers of {kind.name}: {kind.estimator}(solver=…): {kind.words}", headings, rows)
+        has_choice = "solver" in signature(getattr(kernbench, kind.estimator)).parameters
+        estimator = f"{kind.estimator}(solver=…)" if has_choice else kind.estimator
+        print_table(f"Solvers of {kind.name}: {estimator}: {kind.words}", headings, rows)
 
 
 def _kernels():

@@ -12,7 +12,7 @@ coefficients is not 0, but nu W / (alpha n); their factors in the dual objective
 import numpy as np
 
 from kernbench.problems.intercept import weighted_quantile
-from kernbench.problems.nu_problem import NuLoss, NuProblem, filled
+from kernbench.problems.nu_problem import NuLoss, NuMargin, NuProblem, NuResidual, filled
 
 
 class OneClass(NuLoss):
@@ -58,3 +58,11 @@ class NoveltyProblem(NuProblem):
 
     def start(self):
         return self.feasible(np.zeros(self.n))
+
+
+NU_LOSSES = {loss.name: loss for loss in (NuMargin, NuResidual, OneClass)}
+
+
+def loss_of_name(loss):
+    """Return the `NuLoss` of this name, with the share 0.5; anything else as it is."""
+    return NU_LOSSES[loss]() if isinstance(loss, str) and loss in NU_LOSSES else loss

@@ -33,11 +33,11 @@ SAME_SUM = 1e-12  # share of a sum of coefficients that counts as rounding
 
 
 class NuLoss:
-    """The losses of all examples together, for the share `nu` in (0, 1] of their weight."""
+    """The losses of all examples together, for the share `nu` in (0, 1] of their weight, by default that of LIBSVM."""
 
     smoothness, lower, upper, zone, bend = np.inf, 0.0, 1.0, 0.0, 0.0
 
-    def __init__(self, nu):
+    def __init__(self, nu=0.5):
         self.parameter = float(check_number("nu", nu, above=0, at_most=1))
 
     def problem_of(self, rows, y, **settings):

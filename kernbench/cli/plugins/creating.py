@@ -75,13 +75,15 @@ def solver_command(name, kind, built_in, folder):
     from kernbench._names import unknown_name
     from kernbench.experiments import registry as experiments
     from kernbench.solvers import registry as solvers
+    from kernbench.solvers.checks import FORMS
     from kernbench.solvers.kinds import KINDS
 
     if kind not in {**EXPERIMENT, **DATASET}:
         if kind not in KINDS:
             raise ValueError(unknown_name("kind of problem", kind, {**EXPERIMENT, **DATASET}))
+        unchecked = "" if kind in FORMS else ", nor does 'kernbench check' know such solvers"
         raise ValueError(
-            f"there is no template of a solver of {kind!r}, nor does 'kernbench check' know such solvers. "
+            f"there is no template of a solver of {kind!r}{unchecked}. "
             f"Kinds with a template: {', '.join([*EXPERIMENT, *DATASET])}"
         )
     races = [experiment for experiment in experiments.EXPERIMENTS if kind in experiment.newcomers]

@@ -19,7 +19,7 @@ def check_novelty_detector(model):
     check_kernel(model)
     check_flag("shrinking", model.shrinking)
     check_run(model)
-    return named_entry(model, "kernel-regression"), OneClass(model.nu)
+    return named_entry(model, "kernel-novelty"), OneClass(model.nu)
 
 
 class NoveltyTask(KernelRegressorTask):

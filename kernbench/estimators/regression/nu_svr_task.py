@@ -18,7 +18,7 @@ def check_kernel_nu_svr(model):
     check_flag("shrinking", model.shrinking)
     check_strength("C", model.C)
     check_run(model)
-    return named_entry(model, "kernel-regression"), NuResidual(model.nu)
+    return named_entry(model, "kernel-nu-regression"), NuResidual(model.nu)
 
 
 class KernelNuSVRTask(KernelSVRTask):

@@ -44,7 +44,7 @@ def check_kernel_nu_svc(model):
     _check_output(model)
     check_n_jobs(model.n_jobs)
     check_class_weight(model.class_weight)
-    return registry.get(model.solver, "kernel-svm")
+    return registry.get(model.solver, "kernel-nu-svm")
 
 
 def check_linear_svc(model):

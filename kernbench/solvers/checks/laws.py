@@ -126,11 +126,11 @@ def certifies_its_distance_to_the_optimum(entry):
             _advance(solver, _steps(entry))
             objective, gap = solver.objective(), solver.gap()
             require(
-                objective >= lower * (1 - SLACK),
+                objective >= lower - SLACK * abs(lower),
                 f"{form}, {loss}: the objective {objective!r} is below the optimum, which is at least {lower!r}",
             )
             require(
-                gap is None or objective - gap <= upper * (1 + SLACK),
+                gap is None or objective - gap <= upper + SLACK * abs(upper),
                 f"{form}, {loss}: the gap {gap!r} at {objective!r} is wrong, since {upper!r} has been reached",
             )
 
@@ -150,7 +150,7 @@ def improves(entry):
         )
         if found.converged and found.gap is not None and "gap" in entry.stopping:
             require(
-                found.gap <= 10 * tol * found.objective,
+                found.gap <= 10 * tol * abs(found.objective),
                 f"{form}, {loss}: converged with tol={tol} at a gap of {found.gap!r} and {found.objective!r}",
             )
 
@@ -292,7 +292,7 @@ def _advance(solver, n_iter):
 
 def _near_the_end(compiled, reference):
     gap = reference.gap()
-    solved = gap is not None and gap <= SOLVED * reference.objective()
+    solved = gap is not None and gap <= SOLVED * abs(reference.objective())
     return "next to the optimum" if solved else None
 
 

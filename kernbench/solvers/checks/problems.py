@@ -10,6 +10,8 @@ from kernbench.kernels import Gaussian
 from kernbench.pairs import AllPairs
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.novelty_problem import loss_of_name
+from kernbench.problems.nu_problem import NuLoss, kernel_problem
 from kernbench.solvers import driver, registry
 
 # The forms of the training rows that solvers of a kind are given.
@@ -18,6 +20,9 @@ FORMS = {
     "linear-svm": ("dense", "csr"),
     "roc-svm": ("dense", "csr", "kernel"),
     "kernel-regression": ("kernel",),
+    "kernel-nu-svm": ("kernel",),
+    "kernel-nu-regression": ("kernel",),
+    "kernel-novelty": ("kernel",),
     "linear-regression": ("dense", "csr"),
 }
 
@@ -105,9 +110,7 @@ def objective_of(problem, solution, loss):
     settings = {"alpha": problem.alpha, "weights": problem.weights}
     if problem.kind.first == "rows":
         f = data.matvec(coef)
-        settings = {**settings, **problem.kind.defaults, "loss": loss}
-        checked = MarginProblem(data, problem.y, **settings)
-        return checked.objective(f, coef @ f, solution.intercept)
+        return _kernel_problem(problem, data, loss).objective(f, coef @ f, solution.intercept)
     scores = data.scores(coef)
     if problem.kind.name in ("linear-svm", "linear-regression"):
         return LinearProblem(data, problem.y, loss=loss, **settings).primal(coef, scores)
@@ -115,27 +118,44 @@ def objective_of(problem, solution, loss):
     return 0.5 * problem.alpha * data.inner(coef, coef, scores) + risk
 
 
+def _kernel_problem(problem, data, loss):
+    loss, settings = loss_of_name(loss), {"alpha": problem.alpha, "weights": problem.weights}
+    if isinstance(loss, NuLoss):
+        return kernel_problem(data, problem.y, fit_intercept=True, loss=loss, **settings)
+    return MarginProblem(data, problem.y, **{**settings, **problem.kind.defaults, "loss": loss})
+
+
 def enclosed_optimum(problem, loss, judged, tol=1e-5):
     """A lower and an upper bound on the smallest objective, by kernbench's own solvers with certificates.
+
+    Where the solver to be judged is the only one, by the gap of its solution as NumPy computes it: by weak duality any
+    feasible coefficients bound the optimum.
 
     Parameters
     ----------
     problem : Problem
     loss : str
     judged : SolverEntry
-        The solver that the bounds are to judge, which is left out.
+        The solver that the bounds are to judge, which is left out if there is another one.
     tol : float
     """
-    lower, upper = 0.0, np.inf
-    for entry in registry.SOLVERS:
-        is_oracle = entry is not judged and entry.is_built_in
-        if is_oracle and entry.problem == problem.kind.name and loss in entry.losses:
-            solver = build(entry, problem, loss=loss)
-            if solver.first_check is None:
-                solver.tol = tol
-            found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
-            if found.gap is not None:
-                lower, upper = max(lower, found.objective - found.gap), min(upper, found.objective)
-            if upper - lower <= 2 * tol * upper:
-                break
+    lower, upper = -np.inf if isinstance(loss_of_name(loss), NuLoss) else 0.0, np.inf
+    own = [e for e in registry.SOLVERS if e.is_built_in and e.problem == problem.kind.name and loss in e.losses]
+    for entry in [entry for entry in own if entry is not judged] or own:
+        solver = build(entry, problem, loss=loss)
+        if solver.first_check is None:
+            solver.tol = tol
+        found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
+        objective, gap = _recomputed(problem, found.solution, loss) if entry is judged else (found.objective, found.gap)
+        if gap is not None:
+            lower, upper = max(lower, objective - gap), min(upper, objective)
+        if upper - lower <= 2 * tol * abs(upper):
+            break
     return lower, upper
+
+
+def _recomputed(problem, solution, loss):
+    """Return objective and gap of a solution on kernel rows, by NumPy."""
+    data, coef = problem.data("reference"), np.asarray(solution.coef, dtype=np.float64)
+    checked, f = _kernel_problem(problem, data, loss), data.matvec(coef)
+    return checked.objective(f, coef @ f, solution.intercept), checked.gap(coef, f, solution.intercept)

@@ -1,19 +1,14 @@
-"""SMO for problems with a share nu: LIBSVM, a quadratic programme, the reference step by step, starts, precisions."""
-
-from functools import partial
+"""SMO for problems with a share nu: LIBSVM, a quadratic programme, starts, precisions; its cores: test_nu_twins."""
 
 import numpy as np
 import pytest
-from lockstep import Tally, TieWatchingSet, Tolerance, follow, parted_by_a_tie, see, watch_ties
 from scipy.optimize import minimize
 from sklearn.svm import NuSVC, NuSVR
 
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
-from kernbench.problems.novelty_problem import OneClass
 from kernbench.problems.nu_problem import NuMargin, NuResidual
-from kernbench.reference.kernel.smo.working_set import WorkingSet
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -32,7 +27,7 @@ def draw(seed, n=None, d=3):
     labels = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0.0, 1.0, -1.0)
     labels[:2] = 1.0, -1.0
     targets = X[:, 0] + np.sin(2.0 * X[:, -1]) + 0.3 * rng.normal(size=n)
-    return X, {NuMargin: labels, NuResidual: targets, OneClass: labels}, rng.uniform(0.2, 3.0, size=n)
+    return X, {NuMargin: labels, NuResidual: targets}, rng.uniform(0.2, 3.0, size=n)
 
 
 def largest(y, weights):
@@ -111,41 +106,6 @@ def test_it_is_the_optimum_of_a_quadratic_programme(loss, nu, options):
         assert ours.objective >= optimum - 1e-7 * abs(optimum)
     _, ours = solve(X, y, loss(nu), C=C, weights=weights, tol=1e-9, **options)
     assert ours.converged and ours.objective == pytest.approx(optimum, rel=1e-6)
-
-
-class WatchingFamilies(TieWatchingSet):
-    """Watches the choice of pairs, of the family first."""
-
-    def _pair(self):
-        violation, best = WorkingSet._pair(self)
-        if best is not None and self.smo.n_iter:
-            families = self._ends(self.e, self.e)
-            sizes = [top - bottom for *_, top, bottom in families]
-            can_grow, can_shrink, top, _ = families[int(np.argmax(sizes))]
-            curvature = np.maximum(self.diagonal[best[0]] + self.diagonal - 2 * self.kernel[best[0]], 1e-12)
-            gains = (np.maximum(top - self.e, 0) ** 2 / curvature)[can_shrink]
-            for best_two in (sizes, np.sort(self.e[can_grow])[-2:], np.sort(gains)[-2:]):
-                see(self.smo, np.diff(best_two))
-        return violation, best
-
-
-@pytest.mark.parametrize("loss", [NuMargin, NuResidual, OneClass])
-@both_ways
-def test_both_cores_take_the_same_steps(loss, options):
-    tally = Tally()
-    for seed in range(4):
-        X, y, weights = draw(seed, n=60)
-        y = y[loss]
-        nu = 0.7 * largest(y, weights) if loss is NuMargin else 0.4
-        solvers = [
-            make(X, y, loss(nu), weights=weights, tol=1e-4, shrinking=False, twin=twin, **options)
-            for twin in ("compiled", "reference")
-        ]
-        watch_ties(solvers[1], WatchingFamilies)
-        tolerance = Tolerance(coef=1e-8, objective=1e-8, gap=1e-5, gap_floor=1e-8, keys=False)
-        follow(*solvers, tally, tolerance, rounds=12, length=1, label=f"{loss.name}, {seed}",
-               rounding=partial(parted_by_a_tie, least=1e-13))  # fmt: skip
-    tally.require(0.2)
 
 
 @losses

@@ -23,6 +23,7 @@ import numpy as np
 
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.losses.regression import QUADRATIC_LOSSES, example_loss
+from kernbench.problems.novelty_problem import NU_LOSSES, loss_of_name
 from kernbench.problems.nu_problem import NuLoss, kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.certificate import is_certified, is_zero
@@ -50,8 +51,8 @@ class SMO(Method):
         Weight of the norm, ``1 / (C n)``.
     weights : array-like of shape (n,), optional
     fit_intercept : bool, default=True
-    loss : str or ResidualLoss, default="hinge"
-        One of `losses`.
+    loss : str, ResidualLoss or NuLoss, default="hinge"
+        One of `losses`; the name of a loss with a share nu stands for nu = 0.5.
     tol : float, default=1e-3
         Largest violation of the optimality conditions, in units of the margin (LIBSVM's ``tol``), or in a regression of
         the targets' mean distance from the best constant.
@@ -82,7 +83,7 @@ class SMO(Method):
     Platt 1998; Joachims 1999; Fan, Chen, Lin, JMLR 6 (2005).
     """
 
-    losses = QUADRATIC_LOSSES
+    losses = (*QUADRATIC_LOSSES, *NU_LOSSES)
     first_check = None
     rough = False
 
@@ -93,8 +94,9 @@ class SMO(Method):
         sizes = checked_sizes(working_set_size, len(y))
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
+        loss = loss_of_name(loss)
         if not isinstance(loss, NuLoss):
-            example_loss(loss, self.losses)
+            example_loss(loss, QUADRATIC_LOSSES)
         problem = kernel_problem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         self.rows, self.tol, self.problem, self._unit = rows, tol, problem, problem.unit()
         self._sizes, self._shrinking, self._classic_rows = sizes, shrinking, classic_rows
