@@ -4,10 +4,18 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.running import show, use_data
+from kernbench.cli.running import SCALES, show, use_data
 
 
 @click.command("snapshot")
+@click.argument("experiments", nargs=-1, metavar="[EXPERIMENT]...")
+@click.option(
+    "--scale",
+    default="paper",
+    show_default=True,
+    metavar="quick|paper",
+    help="The paper's sizes, or small built-in data, to try it.",
+)
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
 )
@@ -22,8 +30,8 @@ from kernbench.cli.running import show, use_data
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
-def command(ctx, data, results, max_hours, dry_run):
-    """Run all experiments at paper scale from one commit, one fit at a time, while nothing else uses the processor.
+def command(ctx, experiments, scale, data, results, max_hours, dry_run):
+    """Run all experiments, or those named, at paper scale from one commit, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any: a run that is cut short is useful, and the same
     command continues, over days. A fit below a minute gets five repeats or more, below ten minutes three, a longer one
@@ -36,14 +44,21 @@ def command(ctx, data, results, max_hours, dry_run):
     Examples:
       kernbench snapshot --dry-run
       kernbench snapshot --max-hours 8
+      kernbench snapshot peers-svm tuning
       kernbench report --results snapshot --compact
 
     """
+    from kernbench._names import unknown_name
     from kernbench.experiments.run.snapshot import snapshot
 
+    if scale not in SCALES:
+        raise ValueError(unknown_name("scale", scale, SCALES))
     use_data(data)
+    chosen = None if experiments in ((), ("all",)) else list(experiments)
 
     def start(on_event):
-        return snapshot(results, max_hours=max_hours, dry_run=dry_run, on_event=on_event)
+        return snapshot(
+            results, experiments=chosen, scale=scale, max_hours=max_hours, dry_run=dry_run, on_event=on_event
+        )
 
     show(ctx, start, results, dry_run, "kernbench report --compact")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from kernbench.experiments.run import environment
+
 
 @pytest.mark.parametrize(
     "options, message",
@@ -15,3 +17,12 @@ import pytest
 )
 def test_options_that_exclude_each_other_are_refused(refused, options, message):
     assert message in refused("run", *options)
+
+
+def test_a_snapshot_may_be_of_some_experiments(kernbench, refused, monkeypatch):
+    clean = environment.collect() | {"git_dirty": False}
+    monkeypatch.setattr(environment, "collect", lambda: clean)
+    planned = kernbench("snapshot", "cache", "--scale", "quick", "--dry-run").stdout
+    assert "adult-like" in planned and "twins" not in planned
+    assert "did you mean 'cache'" in refused("snapshot", "cach")
+    assert "did you mean 'quick'" in refused("snapshot", "--scale", "quik")

@@ -19,7 +19,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
     The first repeat of every cell comes before the second of any, so that what a short run has measured is useful; the
     same call continues, over days, until nothing is left. Limits are those the experiments declare. A cell that ran
     into one is not tried again. ``manifest.json`` in the folder says from which commit, on which machine, in how many
-    hours, and what is missing and why; it is written anew at the end of every call.
+    hours, and what is missing and why; it is written anew at the end of every call, about all experiments of all calls.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
     Raises
     ------
     ValueError
-        If the checkout has changes that are not committed, or the folder holds records of other code.
+        If the checkout has changes that are not committed, or the folder holds records of other code or another scale.
     """
     here = environment.collect()
     if here["git_dirty"]:
@@ -57,28 +57,39 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
             f"{folder} holds records of other code (digest {', '.join(sorted(map(str, other)))}; this is "
             f"{here['code']}): name another folder by --results, or check out the commit that made them"
         )
-    names = registry.names() if experiments is None else experiments
+    asked = registry.EXPERIMENTS if experiments is None else [_experiment(one) for one in experiments]
+    made = read_manifest(folder)
+    if made.get("scale", scale) != scale:
+        raise ValueError(f"{folder} holds a snapshot at {made['scale']} scale: name another folder by --results")
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
     options |= {"max_hours": max_hours, "on_event": on_event}
     if dry_run:
-        return run(names, **options, dry_run=True)
+        return run(asked, **options, dry_run=True)
     started = datetime.now(UTC)
-    earlier = read_manifest(folder).get("runs", [])
+    earlier = made.get("runs", [])
     summary = None
     try:
-        summary = run(names, **options)
+        summary = run(asked, **options)
         return summary
     finally:
         # Also after Ctrl-C: what there is then must be described.
         this = {
             "started": started.isoformat(timespec="seconds"),
+            "experiments": [one.name for one in asked],
             "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
             "paused_hours": None if summary is None else round(summary.paused_seconds / 3600, 3),
             "fits": None if summary is None else len(summary.records),
             "interrupted": summary is None,
         }
         if folder.is_dir():
-            _write(folder, here, [*earlier, this], run(names, **options | {"on_event": _ignore}, dry_run=True), scale)
+            before = dict.fromkeys(name for one in earlier for name in one.get("experiments", ()))
+            others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
+            plan = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
+            _write(folder, here, [*earlier, this], plan, scale)
+
+
+def _experiment(one):
+    return registry.get(one) if isinstance(one, str) else one
 
 
 def _ignore(event):

@@ -1,10 +1,11 @@
 """A snapshot: one commit, one cell at a time on an idle machine, as many repeats as the time of a cell allows."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments import Setting
+from kernbench.experiments import Setting, registry
 from kernbench.experiments.run import Store, environment, run
 from kernbench.experiments.run import idle as idle_module
 from kernbench.experiments.run.cells import plan
@@ -117,6 +118,25 @@ def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, 
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["runs"][0]["interrupted"] and manifest["records_ok"] == 1
     assert [cut["why"] for cut in manifest["cut"]] == ["not measured yet"]
+
+
+def test_a_manifest_is_about_the_experiments_of_all_calls(tmp_path, make_experiment, fake, clean, monkeypatch):
+    first, second = (replace(make_experiment(fake("good")), name=name) for name in ("one", "two"))
+    monkeypatch.setattr(registry, "EXPERIMENTS", [first, second])
+    snapshot(tmp_path, scale="quick", max_hours=1e-9)
+    snapshot(tmp_path, experiments=["two"], scale="quick")
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert [one["experiments"] for one in manifest["runs"]] == [["one", "two"], ["two"]]
+    assert manifest["records_ok"] == 5
+    assert [(cut["experiment"], cut["why"]) for cut in manifest["cut"]] == [("one", "not measured yet")]
+
+
+def test_another_scale_and_an_unknown_name_are_refused(tmp_path, make_experiment, fake, clean):
+    snapshot(tmp_path, experiments=[make_experiment(fake("good"))], scale="quick")
+    with pytest.raises(ValueError, match="a snapshot at quick scale"):
+        snapshot(tmp_path, experiments=["cache"], scale="paper")
+    with pytest.raises(ValueError, match="did you mean 'cache'"):
+        snapshot(tmp_path, experiments=["cach"], scale="quick")
 
 
 def test_changes_that_are_not_committed_are_refused(tmp_path, make_experiment, fake, clean, monkeypatch):
