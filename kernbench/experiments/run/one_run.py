@@ -45,6 +45,7 @@ class Run:
         self.n_done = self.n_cells = 0
         self.unfinished = {}  # place -> cell
         self._has_company = False
+        self._summary = RunSummary([])
         self._start = monotonic()
         self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
 
@@ -62,7 +63,7 @@ class Run:
         for gap in gaps:
             self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
         done = self._stored(cells, good)
-        summary = RunSummary(
+        summary = self._summary = RunSummary(
             [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
         )
         to_do = [cell for cell in cells if cell.place not in done]
@@ -115,10 +116,15 @@ class Run:
             )
         finally:
             self._claims.release_all()
-        summary.n_left = len(self.unfinished)
-        summary.seconds = monotonic() - self._start
-        summary.paused_seconds = 0.0 if self._idle is None else self._idle.paused_seconds
-        return summary
+        return self.summary
+
+    @property
+    def summary(self):
+        """The summary as of now."""
+        self._summary.n_left = len(self.unfinished)
+        self._summary.seconds = monotonic() - self._start
+        self._summary.paused_seconds = 0.0 if self._idle is None else self._idle.paused_seconds
+        return self._summary
 
     def _take(self, task):
         """Whether this run is to measure a cell, and its record if another run has made one meanwhile."""

@@ -104,6 +104,20 @@ class RunSummary:
         return total_expected([planned.expected_seconds for planned in self.planned if not planned.stored])
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run, with the summary of what it did until then.
+
+    Parameters
+    ----------
+    message : str
+    summary : RunSummary
+    """
+
+    def __init__(self, message, summary):
+        super().__init__(message)
+        self.summary = summary
+
+
 class Expectations:
     """Expected times of cells: the median time of earlier cells of their kind.
 

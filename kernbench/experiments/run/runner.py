@@ -11,7 +11,7 @@ from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.one_run import Run, place_of
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.processes import launching
-from kernbench.experiments.run.progress import Event, Expectations, PlannedCell, RunSummary
+from kernbench.experiments.run.progress import Event, Expectations, Interrupted, PlannedCell, RunSummary
 from kernbench.experiments.run.repeats import AUTO, AutoRepeats
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
@@ -148,7 +148,7 @@ def run(
                 "and the same command again does the rest"
             )
             current.tell("interrupted", message=message)
-            raise KeyboardInterrupt(message) from None
+            raise Interrupted(message, current.summary) from None
 
 
 @contextmanager

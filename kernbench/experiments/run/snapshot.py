@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kernbench.experiments import registry
 from kernbench.experiments.run import environment
+from kernbench.experiments.run.progress import Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
 from kernbench.experiments.run.storing.manifest import read_manifest, write_manifest
@@ -67,10 +68,14 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
         return run(asked, **options, dry_run=True)
     started = datetime.now(UTC)
     earlier = made.get("runs", [])
-    summary = None
+    summary, interrupted = None, True
     try:
         summary = run(asked, **options)
+        interrupted = False
         return summary
+    except Interrupted as stopped:
+        summary = stopped.summary
+        raise
     finally:
         # Also after Ctrl-C: what there is then must be described.
         this = {
@@ -79,7 +84,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
             "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
             "paused_hours": None if summary is None else round(summary.paused_seconds / 3600, 3),
             "fits": None if summary is None else len(summary.records),
-            "interrupted": summary is None,
+            "interrupted": interrupted,
         }
         if folder.is_dir():
             before = dict.fromkeys(name for one in earlier for name in one.get("experiments", ()))

@@ -116,7 +116,8 @@ def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, 
     with pytest.raises(KeyboardInterrupt):
         snapshot(tmp_path, experiments=[make_experiment(fake("good"))], scale="quick", on_event=stop)
     manifest = json.loads((tmp_path / MANIFEST).read_text())
-    assert manifest["runs"][0]["interrupted"] and manifest["records_ok"] == 1
+    (this,) = manifest["runs"]
+    assert this["interrupted"] and this["fits"] == manifest["records_ok"] == 1 and this["paused_hours"] == 0
     assert [cut["why"] for cut in manifest["cut"]] == ["not measured yet"]
 
 
