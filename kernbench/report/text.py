@@ -175,6 +175,13 @@ def signed(metric, difference, error=None):
     return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
 
 
+def signed_interval(metric, difference, ends):
+    """A difference with the ends of its interval, if there is one: ``−0.30 [−0.52, −0.08]``."""
+    if difference is None or ends is None:
+        return signed(metric, difference)
+    return f"{signed(metric, difference)} [{', '.join(signed(metric, end) for end in ends)}]"
+
+
 def times(ratio, error=None):
     """A ratio: ``2.93 ×``."""
     if ratio is None:

@@ -32,7 +32,8 @@ class Quantity:
         Over the repeats: ``"mean"`` with its standard error, ``"median"``, ``"largest"``, ``"all"`` (yes, no, or
         how many of the repeats, for a metric that is true or false), ``"repeats"`` (how many succeeded).
         ``"paper"``: the number the paper prints. ``"excess"``: the median relative to the least median on the
-        same data. With a `baseline`: ``"difference"`` (mean less the baseline's), ``"speed"`` (the baseline's
+        same data. With a `baseline`: ``"difference"`` (from the baseline's value in the
+        same repeat: the mean with its 95 % interval by Student's t), ``"speed"`` (the baseline's
         value over the method's, both from the same repeat on the same set-up; median) and ``"reached"`` (time
         after which the trace of the metric is never again worse than the baseline's final value by more than
         `margin`; median).

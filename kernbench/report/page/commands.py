@@ -7,8 +7,10 @@ from kernbench.report.records.cells import part
 OVERCOMMITTED = "overcommitted"
 
 
-def commands(results):
+def commands(results, is_snapshot=False):
     """The shell commands that made the records, with their limits, threads and repeats, and the report.
+
+    A snapshot has one: its limits are those declared, and repeats depend on times.
 
     One command for all cells that were run alike: in most cases, one. Where the limits of some records are unknown,
     since they are of an older version, they count as those of the other records, if these agree.
@@ -17,6 +19,12 @@ def commands(results):
     -------
     list of str
     """
+    if is_snapshot:
+        scale = [] if results.scale == "paper" else ["--scale", results.scale]
+        return [
+            shlex.join(["kernbench", "snapshot", results.experiment.name, *scale]),
+            "kernbench report --results snapshot",
+        ]
     known = {limits for record in results.records if any(limits := _limits(record))}
     usual = known.pop() if len(known) == 1 else (None, None)
     groups = {}

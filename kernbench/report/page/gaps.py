@@ -1,5 +1,7 @@
 """What is missing: methods and data sets without records, fits that failed, repeats that were not made."""
 
+from collections import Counter
+
 from kernbench.report import text
 
 
@@ -10,7 +12,31 @@ def gaps(results):
     -------
     list of str
     """
-    return [*_methods(results), *_datasets(results), *_failures(results), *_repeats(results)]
+    found = [*_methods(results), *_datasets(results), *_failures(results), *_repeats(results)]
+    return [*_counted(results), *found] if found else []
+
+
+ENDS = {"timeout": "ran out of time", "memory": "ran out of memory", "error": "ended in an error"}
+
+
+def _counted(results):
+    """All that failed or is absent, in one sentence; nothing if only repeats are missing."""
+    records = [record for cell in results.cells.values() for record in cell.records]
+    failed = Counter(record["status"] for record in records if record["status"] != "ok")
+    ends = [f"{number} {ENDS.get(status, status)}" for status, number in sorted(failed.items())]
+    settings, methods = results.experiment.scale(results.scale).settings, results.experiment.methods
+    absent = [
+        f"{number} of {text.plural(len(declared), what)}"
+        for declared, what, seen in (
+            (settings, "data set", set(results.datasets)),
+            (methods, "method", set(results.methods())),
+        )
+        if (number := sum(item.name not in seen for item in declared))
+    ]
+    parts = [f"of {text.plural(len(records), 'fit')} {text.listed(ends)}"] if ends else []
+    parts += [f"without records: {text.listed(absent)}"] if absent else []
+    if parts:
+        yield f"{text.capitalised('; '.join(parts))}."
 
 
 def _methods(results):

@@ -88,7 +88,7 @@ class Section:
         return [*self.tables, *([self.tradeoffs] if self.tradeoffs else []), *self.facts]
 
 
-def make_section(results, stated):
+def make_section(results, stated, is_snapshot=False):
     """Compute everything the page shows of an experiment at one scale, beside the findings `stated`."""
     experiment = results.experiment
     generated = [dataset for dataset in results.datasets if results.kind(dataset) == "generated"]
@@ -112,7 +112,7 @@ def make_section(results, stated):
         gaps=gaps(results),
         generated=[] if experiment.own_data else generated,
         environments=[(described(found), number) for found, number in environments(results.records)],
-        commands=commands(results),
+        commands=commands(results, is_snapshot),
         dates=dates(results.records),
         n_records=len(results.records),
         n_failed=sum(len(cell.failed) for cell in results.cells.values()),

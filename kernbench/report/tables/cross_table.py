@@ -1,9 +1,11 @@
 """Cross tables: a row for each data set, a column for each method, one metric."""
 
+from itertools import product
+
 from kernbench.report import text
 from kernbench.report.records.cells import paired_values
-from kernbench.report.statistics import mean_and_error
-from kernbench.report.tables.metric_table import plus_minus, stand_in
+from kernbench.report.statistics import mean_and_error, mean_interval
+from kernbench.report.tables.metric_table import explained, repeats_told, stand_in
 from kernbench.report.tables.quantities import mean_entry
 from kernbench.report.tables.table import Column, Table, words
 
@@ -44,7 +46,7 @@ def cross_table(display, results):
         display.caption,
         (first, *columns),
         blocks,
-        notes=[*dict.fromkeys(notes), *plus_minus(blocks)],
+        notes=[*dict.fromkeys(notes), *explained(blocks), *repeats_told(results, product(datasets, names))],
     )
 
 
@@ -54,14 +56,19 @@ def _entry(display, results, metric, dataset, name, paper):
     if display.baseline is not None:
         pairs = paired_values(metric, cell, results.cell(dataset, display.baseline))
         values = [_related(display, *pair) for pair in pairs]
+    if display.difference:
+        ends = mean_interval(values)
+        return mean_entry(cell, *mean_and_error(values), lambda mean, _: show(mean, ends), paper)
     return mean_entry(cell, *mean_and_error(values), show, paper)
 
 
 def _shown(display, metric):
-    """How a value and its standard error are printed."""
+    """How a value and its standard error, or a difference and the ends of its interval, are printed."""
     if display.baseline is None:
         return lambda *found: text.scaled(metric, *found)
-    return (lambda *found: text.signed(metric, *found)) if display.difference else text.times
+    if display.difference:
+        return lambda difference, ends=None: text.signed_interval(metric, difference, ends)
+    return text.times
 
 
 def _related(display, value, base):

@@ -1,10 +1,13 @@
 """Metric tables: a row for each method on each data set, a column for each quantity."""
 
 from kernbench.experiments.declare import Quantity
+from kernbench.report import text
 from kernbench.report.tables.quantities import column_of, entry_of
 from kernbench.report.tables.table import Column, Table, words
 
 PLUS_MINUS = "±: standard error of the mean over repeats."
+BRACKETS = "[ , ]: 95 % interval of the mean of the differences within repeats."
+MOST_NAMED = 4  # cells with another number of repeats that are named
 
 
 def metric_table(display, results):
@@ -14,10 +17,11 @@ def metric_table(display, results):
     """
     quantities = [Quantity(metric) if isinstance(metric, str) else metric for metric in display.metrics]
     is_of_one_method = display.methods is not None and len(display.methods) == 1
-    blocks = []
+    blocks, cells = [], []
     for dataset in results.chosen_datasets(display):
         rows = []
         for name in results.chosen_methods(display, dataset):
+            cells.append((dataset, name))
             head = results.category_label("dataset", dataset) if is_of_one_method else results.label(name)
             entries = (entry_of(results, quantity, dataset, name) for quantity in quantities)
             rows.append((words(head), *entries))
@@ -32,7 +36,12 @@ def metric_table(display, results):
         display.caption,
         (Column(first, first, numeric=False), *(column_of(results, quantity) for quantity in quantities)),
         [(dataset, rows) for dataset, rows in blocks if rows],
-        notes=[*display.notes, *_stand_ins(results, quantities, blocks), *plus_minus(blocks)],
+        notes=[
+            *display.notes,
+            *_stand_ins(results, quantities, blocks),
+            *explained(blocks),
+            *(() if any(quantity.form == "repeats" for quantity in quantities) else repeats_told(results, cells)),
+        ],
     )
 
 
@@ -49,7 +58,40 @@ def stand_in(dataset, elsewhere):
     return f"† {dataset}: the paper's numbers are from {elsewhere}."
 
 
-def plus_minus(blocks):
-    """The meaning of ±, if it is used."""
-    entries = (entry for _, rows in blocks for row in rows for entry in row)
-    return [PLUS_MINUS] if any(entry.error is not None for entry in entries) else []
+def explained(blocks):
+    """The meaning of ± and of brackets, where they are used."""
+    texts = [entry.text for _, rows in blocks for row in rows for entry in row[1:]]
+    return [note for sign, note in (("±", PLUS_MINUS), ("[", BRACKETS)) if any(sign in shown for shown in texts)]
+
+
+def repeats_told(results, cells):
+    """How many repeats succeeded: of most cells, and of the others, which are named if they are few.
+
+    Parameters
+    ----------
+    results : Results
+    cells : iterable of (str, str)
+        Data sets and methods that a table shows.
+
+    Returns
+    -------
+    list of str
+        One note, or none without successful records.
+    """
+    by_number = {}
+    for dataset, method in cells:
+        number = len(results.cell(dataset, method).ok)
+        if number:
+            by_number.setdefault(number, []).append((dataset, method))
+    if not by_number:
+        return []
+    usual = max(by_number, key=lambda number: len(by_number[number]))
+    told = [text.plural(usual, "repeat")]
+    for number, own in sorted(by_number.items()):
+        if number != usual and len(own) > MOST_NAMED:
+            told.append(f"{number} in {len(own)} entries")
+        elif number != usual:
+            named = (f"{results.label(method)} on {results.category_label('dataset', d)}" for d, method in own)
+            told.append(f"{number} of {text.listed(list(named))}")
+    note = "; ".join(told)
+    return [f"{note}: no interval." if list(by_number) == [1] else f"{note}."]

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from kernbench.report import text
-from kernbench.report.records.cells import speed
+from kernbench.report.records.cells import paired_values, speed
 from kernbench.report.records.steps import positive_steps, settled_at
-from kernbench.report.statistics import is_noisy, mean_and_error, median_or_none
+from kernbench.report.statistics import is_noisy, mean_and_error, mean_interval, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
 MEASURED = ("s", "MB")  # units of what differs from run to run
@@ -54,10 +54,11 @@ def entry_of(results, quantity, dataset, method):
         case "paper":
             return _paper(results, metric, dataset, method)
         case "difference":
-            mean, base_mean = (mean_and_error(found)[0] for found in (values, base.values(metric)))
-            if method == quantity.baseline or mean is None or base_mean is None:
-                return NOTHING
-            return _one(mean - base_mean, lambda value: text.signed(metric, value))
+            pairs = [] if method == quantity.baseline else paired_values(metric, cell, base)
+            found = [own - other for own, other in pairs]
+            mean, error = mean_and_error(found)
+            shown = text.signed_interval(metric, mean, mean_interval(found))
+            return NOTHING if mean is None else Entry(shown, mean, error)
         case "speed":
             ratio = None if method == quantity.baseline else speed(metric, cell, base)
             return _one(ratio, lambda value: f"{text.significant(value, 2)} ×")

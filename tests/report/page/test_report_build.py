@@ -237,6 +237,9 @@ def test_a_snapshot_keeps_its_manifest(race_records, tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     assert "manifest.json" in page_of(build(tmp_path, tmp_path / "with", compact=True))
     assert (tmp_path / "with" / "manifest.json").read_text() == "{}"
+    assert "kernbench snapshot toy" not in page_of(build(tmp_path, tmp_path / "damaged"))
+    (tmp_path / "manifest.json").write_text('{"runs": []}')
+    assert "kernbench snapshot toy" in page_of(build(tmp_path, tmp_path / "again"))
 
 
 def test_a_race_without_times_of_the_usual_choice_has_no_figure_of_speed(write, records, tmp_path):

@@ -108,6 +108,7 @@ def test_nothing_is_missing_only_where_nothing_failed(grid, records):
     places = {(row["dataset"], row["method"], row["repeat"]) for row in failed}
     rows = [row for row in rows if (row["dataset"], row["method"], row["repeat"]) not in places]
     assert gaps(records.results(grid, rows + failed)) == [
+        "Of 36 fits 1 ran out of memory and 1 ran out of time.",
         "SMO: 1 of 3 repeats failed (timeout) on adult.",
         "SBP: 1 of 3 repeats failed (memory) on mnist.",
     ]
@@ -116,6 +117,20 @@ def test_nothing_is_missing_only_where_nothing_failed(grid, records):
         "1 of 3 repeats in 2 cells of 12.",
         "2 of 3 repeats in 10 cells of 12.",
     ]
+
+
+def test_what_is_missing_counts_what_failed_and_what_is_absent(grid, records):
+    rows = [records.one("smo"), records.failure("libsvm"), records.failure("sbp"), records.failure("smo", "error", 1)]
+    assert gaps(records.results(grid, rows))[0] == (
+        "Of 4 fits 1 ended in an error and 2 ran out of time; without records: 2 of 3 data sets and 1 of 4 methods."
+    )
+    fewer = rows_of(records, SELECTIONS["an optional one too"], repeats=2)
+    assert gaps(records.results(grid, fewer)) == ["2 of 3 repeats in all cells."]
+
+
+def test_a_snapshot_is_made_again_by_the_command_that_made_it(grid, records):
+    made = commands(records.results(grid, rows_of(records, SELECTIONS["all"], repeats=2)), is_snapshot=True)
+    assert made == ["kernbench snapshot toy", "kernbench report --results snapshot"]
 
 
 def test_repeats_are_told_from_how_many_to_how_many(grid, records):

@@ -52,8 +52,38 @@ def test_cross_table_of_differences_carries_its_sign(toy, records, made):
     display = CrossTable("t", "T", "test_error", baseline="libsvm", difference=True)
     table = made(records.race(), display)
     entries = dict(zip((column.csv_label for column in table.columns), table.blocks[0][1][0]))
-    assert entries["sbp-quarter_minus_libsvm_test_error"].text == "+0.10 ± 0 (+0.10)"
+    assert entries["sbp-quarter_minus_libsvm_test_error"].text == "+0.10 [+0.10, +0.10] (+0.10)"
     assert "libsvm_minus_libsvm_test_error" not in entries
+
+
+def test_a_difference_is_paired_within_repeats_and_has_an_interval(records, made):
+    errors = {"libsvm": (0.10, 0.20, 0.30), "smo": (0.11, 0.22, 0.33)}
+    rows = [records.one(m, repeat=k, error=e) for m, own in errors.items() for k, e in enumerate(own)]
+    column = Quantity("test_error", "difference", baseline="libsvm")
+    entry = row_of(made(rows, MetricTable("m", "M", (column,))), "SMO")["test_error_minus_libsvm"]
+    # Mean 2 points, standard deviation 1 point; 4.303 is Student's t for 2 degrees of freedom.
+    assert entry.text == "+2.00 [−0.48, +4.48]" and entry.error == pytest.approx(0.01 / 3**0.5)
+    display = CrossTable("t", "T", "test_error", baseline="libsvm", difference=True, methods=("libsvm", "smo"))
+    table = made(rows, display)
+    assert table.blocks[0][1][0][1].text == entry.text
+    assert table.notes[-2].startswith("[ , ]: 95 % interval")
+    unpaired = [*rows[:3], records.one("smo", repeat=3)]
+    assert row_of(made(unpaired, MetricTable("m", "M", (column,))), "SMO")["test_error_minus_libsvm"].value is None
+
+
+def test_every_table_says_how_many_repeats_it_is_of(toy, records, made):
+    def note(rows):
+        return made(rows, MetricTable("m", "M", ("test_error",))).notes[-1]
+
+    methods = [method.name for method in toy.methods]
+    single = [records.one(method) for method in methods]
+    assert note(single) == "1 repeat: no interval."
+    double = [*single, *(records.one(method, repeat=1) for method in methods)]
+    assert note(double) == "2 repeats."
+    assert note([*double, records.one("smo", repeat=2)]) == "2 repeats; 3 of SMO on adult."
+    many = [records.one(method, f"d{k}") for method in methods for k in range(2)]
+    assert note([*double, *double, *many]) == "1 repeat; 2 in 5 entries."
+    assert made(single, MetricTable("m", "M", (Quantity("test_error", "repeats"),))).notes == []
 
 
 def test_metric_table_of_one_method_has_a_row_for_each_data_set(toy, records, made):
@@ -90,8 +120,8 @@ def test_forms_of_a_quantity(toy, records, made):
     }
     libsvm = ["14.9", "–", "9 s", "200 MB", "1 of 3", "best", "–", "–", "3"]
     assert shown["LIBSVM (scikit-learn SVC)"] == libsvm
-    assert shown["SMO"] == ["–", "0.00", "2 s", "200 MB", "yes", "best", "4.5 ×", "2 s", "3 of 4"]
-    assert shown["SBP"] == ["–", "+0.02", "20 s", "200 MB", "1 of 3", "10 %", "0.45 ×", "20 s", "3"]
+    assert shown["SMO"] == ["–", "0.00 [0.00, 0.00]", "2 s", "200 MB", "yes", "best", "4.5 ×", "2 s", "3 of 4"]
+    assert shown["SBP"] == ["–", "+0.02 [+0.02, +0.02]", "20 s", "200 MB", "1 of 3", "10 %", "0.45 ×", "20 s", "3"]
     assert row_of(table, "SBP")["relative_excess_objective"].value == pytest.approx(0.1)
 
 
@@ -105,8 +135,9 @@ def test_papers_numbers_of_other_data_are_marked(toy, records, made):
     display = MetricTable("m", "M", (Quantity("test_error", "paper"),))
     table = made(records.race(scale="quick", dataset="blobs", kind="generated"), display)
     assert row_of(table, "LIBSVM (scikit-learn SVC)")["paper_test_error"].text == "14.9†"
-    assert table.notes == ["† blobs: the paper's numbers are from adult."]
-    assert made(records.race(kind="subset"), display).notes == []  # the paper's may be the same part
+    note = "† blobs: the paper's numbers are from adult."
+    assert table.notes[0] == note
+    assert note not in made(records.race(kind="subset"), display).notes  # the paper's may be the same part
 
 
 @pytest.mark.parametrize("differs", [True, False])
@@ -114,7 +145,7 @@ def test_a_footnote_says_what_the_paper_had_where_that_differs(toy, records, dif
     declared = replace(toy, paper_data=(PaperData("adult", "31,562 rows", differs),))
     results = records.results(declared, records.race(kind="subset"))
     table = metric_table(MetricTable("m", "M", (Quantity("test_error", "paper"),)), results)
-    assert table.notes == (["† adult: the paper's numbers are from 31,562 rows."] if differs else [])
+    assert ("† adult: the paper's numbers are from 31,562 rows." in table.notes) == differs
     facts = data_table(results)
     assert facts.columns[-1].label == "what the paper had" and facts.blocks[0][1][0][-1].text == "31,562 rows"
 
