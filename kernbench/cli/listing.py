@@ -44,7 +44,7 @@ def _models():
 def _solvers():
     from inspect import signature
 
-    import kernbench
+    from kernbench._models import MODELS
     from kernbench.solvers.kinds import KINDS
     from kernbench.solvers.registry import SOLVERS
 
@@ -55,7 +55,8 @@ def _solvers():
             for entry in SOLVERS
             if entry.problem == kind.name
         ]
-        has_choice = "solver" in signature(getattr(kernbench, kind.estimator)).parameters
+        (model,) = (model for model in MODELS if model.name == kind.estimator)
+        has_choice = "solver" in signature(model.load()).parameters
         estimator = f"{kind.estimator}(solver=…)" if has_choice else kind.estimator
         print_table(f"Solvers of {kind.name}: {estimator}: {kind.words}", headings, rows)
 
