@@ -17,16 +17,21 @@
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings
       fitted_state.py  checks of models read from files
-    svm/           KernelSVC, KernelNuSVC, LinearSVC, closed_form_limit
+    svm/           KernelSVC, KernelNuSVC, LinearSVC, LinearSVCCV, closed_form_limit
       kernel_task.py   the problems of a KernelSVC, on pairs of multiclass.py; nu_task.py  of a KernelNuSVC
       expansion.py     prediction from support vectors
-      linear_task.py   the problems of a LinearSVC
+      linear_task.py   the problems of a LinearSVC;  linear_classifier.py  its prediction
       scs_stream.py    KernelSVC.partial_fit and fit_chunks; scs_chunks.py
-    search/        KernelSVCCV
-      one_kernel.py    all folds, Cs and pairs of classes on the same kernel rows; starts.py
-      cells.py  results.py    the cells of a grid, and their table
-      folds.py  held_out.py    checks of the folds; scores of held-out rows
-    regression/    KernelRegressor, KernelSVR, KernelNuSVR, LinearRegressor
+    search/        what all searches share, and KernelSVCCV
+      frame.py         the fit of a search;  parameters.py  checks
+      cells.py  store.py    the cells of a grid, and those finished before
+      results.py       the table of the cells, and what the estimator keeps
+      fold_paths.py    a path of fits to each fold
+      svc_search.py  one_kernel.py    all folds, Cs and pairs of classes on the same kernel rows; starts.py
+      race.py  certificate.py  calibration.py    cells left out; exact minimisers; probabilities
+      folds.py  held_out.py  scoring.py    checks of the folds; scores of held-out rows
+    regression/    KernelRegressor, KernelRegressorCV, KernelSVR, KernelNuSVR, LinearRegressor
+      expansion.py     prediction
       tasks.py  nu_svr_task.py  parameters.py    their problems; checks of the arguments
     novelty/       KernelNoveltyDetector
       task.py          its problem, that of a regressor without targets
@@ -37,8 +42,8 @@
       space_task.py    the problem of a model in a space (space.py), of its rows.py; roc_task.py  that of a ROCSVC
       validation.py    rows held out to choose the iterate
       scores.py        prediction;  threshold.py  the intercept
-      stream.py        ROCSVC.partial_fit
-    windows/       PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor, AUCMarginClassifier
+      stream.py        ROCSVC.partial_fit;  ranking_search.py  what ROCSVCCV and PartialAUCClassifierCV share
+    windows/       PartialAUCClassifier, PartialAUCClassifierCV, AUCMarginClassifier, RankedRangeClassifier, …Regressor
       partial_auc_task.py  ranked_range_task.py    their problems
       parameters.py    checks of the arguments
 

@@ -79,7 +79,7 @@ class SearchDisplay:
 
         Parameters
         ----------
-        estimator : KernelSVCCV, GridSearchCV, …
+        estimator : KernelSVCCV, LinearSVCCV, GridSearchCV, …
             Fitted, with ``cv_results_`` over one or two parameters, one of them of numbers.
         score : str, optional
             Which of several scores; by default the one that decided.

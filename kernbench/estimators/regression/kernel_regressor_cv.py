@@ -1,6 +1,7 @@
 """Kernel regression with alpha and gamma chosen by cross-validation: `KernelRegressorCV`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,13 +10,15 @@ from numpy.typing import ArrayLike
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.training_data import check_weights
+from kernbench.estimators.fit.choice import kernel_regression_entry
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.expansion import ExpansionRegressor
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.parameters import check_regression_data
-from kernbench.estimators.regression.tasks import KernelRegressorTask
-from kernbench.estimators.search.examples import Examples
+from kernbench.estimators.regression.shared_rows import SharedRows
+from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
+from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search, changed
 from kernbench.estimators.search.held_out import HeldOutPredictions
 from kernbench.kernels.base import Kernel
@@ -26,7 +29,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     """`KernelRegressor` with ``alpha`` and ``gamma`` chosen by cross-validation, each fold along a path of warm starts.
 
     Every cell is solved to `tol`, as in ``GridSearchCV(KernelRegressor(), ...)``, from the solution of its fold for the
-    alpha before, with the kernel rows that were computed for it.
+    alpha before, with the kernel rows that were computed for it. With ``smo`` all folds have the same kernel rows, as
+    in `KernelSVCCV`; other solvers fit the training part of each fold by itself.
 
     Parameters
     ----------
@@ -45,7 +49,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`, like the next ones.
     n_jobs : int, default=None
-        Number of folds that are solved at a time, in the workers of joblib's backend.
+        Number of folds, or with ``smo`` of gammas, that are solved at a time, in the workers of joblib's backend.
     memory : str or Path, default=None
         Folder of finished cells, which are not solved again.
     warm_start : bool, default=False
@@ -55,7 +59,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
         during the search does the same.
     cache_size : float, default=500
-        Megabytes of kernel rows of each fold.
+        Megabytes of kernel rows, with ``smo`` those of all folds, else of each.
     callback : callable or list of callables, default=None
         Called during the last fit.
     verbose : int, default=0
@@ -198,6 +202,29 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         X, y, _ = check_regression_data(model, X, y, sample_weight, kernel=self.kernel, several=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         return Examples(X, y, weights, weights=weights, is_precomputed=is_precomputed(self.kernel))
+
+    def _solves_all_folds(self, examples):
+        """Return whether the solver is SMO, for which the folds are problems on the same kernel rows."""
+        entry, loss = check_kernel_regressor(self._model({}))
+        return (entry or kernel_regression_entry(loss, len(examples.y))).name == "smo"
+
+    def _parts(self, examples, n_folds):
+        return [list(range(n_folds))] if self._solves_all_folds(examples) else super()._parts(examples, n_folds)
+
+    def _source(self, group, examples, folds, deadline, part=None):
+        if not self._solves_all_folds(examples):
+            return super()._source(group, examples, folds, deadline, part)
+        model = self._on_all_rows(self._model({"alpha": self._first_strength(), **group}), examples)
+        return SharedRows(model, examples, folds, deadline)
+
+    def _refitted(self, cells, X, y, sample_weight):
+        if not cells.best.solutions:
+            return super()._refitted(cells, X, y, sample_weight)
+        model = self._model(cells.best.params)
+        task = KernelRegressorTask(model, X, y, sample_weight)
+        task.last = replace(task.last, solutions=cells.best.solutions, key=task.key)
+        fit_task(task, [model])
+        return model
 
     def _on_all_rows(self, model, examples):
         if not isinstance(self.kernel, str) or is_precomputed(self.kernel):

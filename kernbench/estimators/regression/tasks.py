@@ -217,8 +217,11 @@ class KernelRegressorTask(Task):
             )
         return other_solver(self.entry, self.loss.name)
 
-    def make_rows(self, dtype=None):
-        """Return the kernel rows, which all outputs share; by default in the precision of the task."""
+    def make_rows(self, dtype=None, keep=False):
+        """Return the kernel rows, which all outputs share, by default in the precision of the task.
+
+        `keep` is that of `solver_data.make_rows`.
+        """
         model = self.model
         rows = make_rows(
             self.X,
@@ -227,7 +230,8 @@ class KernelRegressorTask(Task):
             cache_size=model.cache_size,
             twin=model._twin,
             may_widen=model.dtype == "auto",
-            two_precisions=self.entry.two_precisions,
+            two_precisions=self.entry.two_precisions and not keep,
+            keep=keep,
         )
         if self.dtype == "float32" and rows.dtype is np.float64:
             model.dtype_ = "float64"

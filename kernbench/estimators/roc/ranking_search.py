@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.estimators.roc.space_task import read_two_classes
-from kernbench.estimators.search.examples import Examples
+from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.kernels.domain import is_precomputed

@@ -14,7 +14,7 @@ from kernbench.estimators.roc.roc_svc import ROCSVC, fit_models
 from kernbench.estimators.roc.roc_task import ROC
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import SpaceTask
-from kernbench.estimators.search.search_result import OF_SEARCH
+from kernbench.estimators.search.results import OF_SEARCH
 from kernbench.kernels.base import Kernel
 from kernbench.metrics import roc_auc
 from kernbench.validation.numbers import check_name

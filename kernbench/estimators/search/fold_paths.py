@@ -49,11 +49,7 @@ class FoldPaths:
     @property
     def identity(self):
         """What the numbers of a cell depend on, besides its strength."""
-        parameters = {k: v for k, v in self.model.get_params(deep=False).items() if k not in NOT_OF_A_FIT}
-        parameters["kernel"] = repr(parameters.get("kernel"))
-        own = self.examples
-        parts = [(fold.train, fold.test) for fold in self.folds]
-        return (type(self.model).__name__, parameters, own.X, own.y, own.sample_weight, parts)
+        return identity_of(self.model, self.examples, self.folds)
 
     @property
     def shape(self):
@@ -83,6 +79,14 @@ class FoldPaths:
                 if not self._is_kept:
                     path.release()
             yield cell
+
+
+def identity_of(model, examples, folds):
+    """Return what the fits of a model to the folds depend on, besides C or alpha."""
+    parameters = {k: v for k, v in model.get_params(deep=False).items() if k not in NOT_OF_A_FIT}
+    parameters["kernel"] = repr(parameters.get("kernel"))
+    parts = [(fold.train, fold.test) for fold in folds]
+    return (type(model).__name__, parameters, examples.X, examples.y, examples.sample_weight, parts)
 
 
 class _FoldPath:

@@ -10,7 +10,7 @@
             |     |                         on the same kernel rows
             |     '-- StoredCells (store)   cells that were finished before
             |-- results_of (results)        cv_results_
-            '-- the last fit, and SearchResult._take (search_result)
+            '-- the last fit, and SearchResult._take (results)
 """
 
 from time import perf_counter
@@ -25,9 +25,8 @@ from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.fold_paths import FoldPaths
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.parameters import checked_grid
-from kernbench.estimators.search.results import index_chosen, results_of
+from kernbench.estimators.search.results import SearchResult, index_chosen, results_of
 from kernbench.estimators.search.scoring import checked_scoring
-from kernbench.estimators.search.search_result import SearchResult
 from kernbench.validation.numbers import is_integer
 
 NOT_SENT = ("callback", "cv", "scoring", "refit")  # parameters that workers do not need, and that may not be picklable
@@ -128,7 +127,7 @@ class Search(SearchResult):
     def _cells(self, examples, folds, scoring):
         return GridOfCells(self, examples, folds, scoring)
 
-    def _parts(self, n_folds):
+    def _parts(self, examples, n_folds):
         """Return the folds that a worker solves at a time."""
         return [[j] for j in range(n_folds)]
 

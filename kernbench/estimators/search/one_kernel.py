@@ -75,6 +75,7 @@ class OneKernel:
 
     def __init__(self, task, sample_weight, folds, deadline):
         self.task, self.model, self.folds, self.deadline = task, task.model, folds, deadline
+        self.loss = task.model.loss
         codes, n = task.codes, len(task.codes)
         self.rows = make_rows(
             task.X,
@@ -132,9 +133,14 @@ class OneKernel:
             self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], growth, result)
         return result
 
-    def weights_of_pair(self, pair, j):
-        """Return the weights of the problem of a pair of classes in fold j."""
-        return self.fold_weights[j] * np.isin(self.task.codes, (pair.negative, pair.positive))
+    def weights_of_pair(self, pair, j=None):
+        """Return the weights of the problem of a pair of classes in fold j; None for all rows."""
+        weights = self.weights if j is None else self.fold_weights[j]
+        return weights * np.isin(self.task.codes, (pair.negative, pair.positive))
+
+    def box(self, pair, weights, C):
+        """Return the bounds of the coefficients."""
+        return box_of(pair.y, weights, C)
 
     def _weights_of(self, fold, sample_weight):
         """Return the weights of a fold's problem, with the class weights of its training part."""
@@ -147,10 +153,10 @@ class OneKernel:
 
     def _fit_all(self, k, pair, C, cell):
         """Return the solution for all rows of a pair of classes, from the last one for another C."""
-        weights, start = self.weights * np.isin(self.task.codes, (pair.negative, pair.positive)), None
+        weights, start = self.weights_of_pair(pair), None
         if k in self.solved:
             then, solution = self.solved[k]
-            start = scaled(solution, pair.y, C / then, box_of(pair.y, weights, C))
+            start = scaled(solution, pair.y, C / then, self.box(pair, weights, C))
             start = self._advance([start], pair, C, [weights])[0]
         solution = self._solve(pair, C, weights, start, cell).solution
         self.solved[k] = C, solution
@@ -163,7 +169,7 @@ class OneKernel:
         for which the fit to all rows is the start.
         """
         weights = [self.weights_of_pair(pair, j) for j in which]
-        boxes = [box_of(pair.y, own, C) for own in weights]
+        boxes = [self.box(pair, own, C) for own in weights]
         starts = [one and scaled(one, pair.y, growth, box) for one, box in zip(earlier, boxes, strict=True)]
         if k < len(cell.solutions):
             starts = self._nearest(starts, cell.solutions[k], pair.y, boxes)
@@ -192,14 +198,16 @@ class OneKernel:
         model, n = self.model, self.rows.n_rows
         if n <= ONE_SET_ROWS or model.max_iter != -1:
             return starts
-        problems = [
-            MarginProblem(self.rows, pair.y, weights=own, loss=model.loss, **self._objective(C)) for own in weights
-        ]
+        problems = [self.problem(pair, own, C) for own in weights]
         joint = JointSMO(self.rows, problems, starts, tol=model.tol, n_threads=n_openmp_threads(), core=model._twin)
         result = self._run(joint, len(problems) * iteration_limit(model, self.task.entry, n))
         if result.status in UNFINISHED:
             raise SearchEnded(result.status)
         return joint.solutions()
+
+    def problem(self, pair, weights, C):
+        """Return the problem of a pair of classes with these weights."""
+        return MarginProblem(self.rows, pair.y, weights=weights, loss=self.loss, **self._objective(C))
 
     def _objective(self, C):
         return {"alpha": 1.0 / (C * self.rows.n_rows), "fit_intercept": self.model.fit_intercept}
@@ -209,7 +217,7 @@ class OneKernel:
         settings = {
             **self._objective(C),
             "weights": weights,
-            "loss": self.model.loss,
+            "loss": self.loss,
             "random_state": None,
             "initial": initial,
             "shrinking": False,  # the gradient of all rows is needed

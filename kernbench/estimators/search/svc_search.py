@@ -1,6 +1,7 @@
 """What a search over `KernelSVC` has that others have not: shared kernel rows, races, certificates, calibration."""
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -8,18 +9,60 @@ from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.calibration import METHODS, fitted_calibration, out_of_fold_probabilities
 from kernbench.estimators.search.certificate import certify_finalists
-from kernbench.estimators.search.examples import Examples
+from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search
 from kernbench.estimators.search.held_out import HeldOut
+from kernbench.estimators.search.one_kernel import OneKernel
 from kernbench.estimators.search.parameters import check_memory
 from kernbench.estimators.search.race import Race
-from kernbench.estimators.search.search_result import CalibratedResult
-from kernbench.estimators.search.svc_cells import SVCCells
+from kernbench.estimators.search.results import CalibratedResult
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag, check_name, check_number
+
+FITS = ("class_weight", "fit_intercept", "loss", "max_iter", "tol")  # parameters on which a cell depends
+
+
+class SVCCells:
+    """The cells along C; parameters as of `FoldPaths`, less those that it does not need."""
+
+    def __init__(self, model, examples, folds, deadline):
+        self.model, self.examples, self.folds, self.deadline = model, examples, folds, deadline
+        self._kernel = None
+
+    @cached_property
+    def task(self):
+        """The task of all rows."""
+        return KernelTask(self.model, self.examples.X, self.examples.y, self.examples.sample_weight)
+
+    @property
+    def identity(self):
+        """What the numbers of a cell depend on, besides C."""
+        task, model = self.task, self.model
+        parameters = {name: getattr(model, name) for name in FITS}
+        parts = [(fold.train, fold.test) for fold in self.folds]
+        data = (task.X, task.codes, model.classes_.tolist(), self.examples.sample_weight, parts)
+        return (data, repr(model.kernel_), str(task.dtype), parameters)
+
+    @property
+    def shape(self):
+        """Shape of the values of a cell, one column for each pair of classes."""
+        n_classes = len(self.examples.classes)
+        return len(self.examples.y), n_classes * (n_classes - 1) // 2
+
+    @property
+    def n_kernel_evaluations(self):
+        return 0 if self._kernel is None else self._kernel.n_kernel_evaluations
+
+    def cells(self, Cs):
+        """Yield the `Cell` of each C, from small to large; raise `SearchEnded` where it is cut short."""
+        self._kernel = self._make_kernel()
+        return self._kernel.cells(Cs)
+
+    def _make_kernel(self):
+        return OneKernel(self.task, self.examples.sample_weight, self.folds, self.deadline)
 
 
 class SVCSearch(CalibratedResult, Search):
@@ -77,7 +120,7 @@ class SVCSearch(CalibratedResult, Search):
             Race(self, examples, folds, scoring) if self.search == "race" else super()._cells(examples, folds, scoring)
         )
 
-    def _parts(self, n_folds):
+    def _parts(self, examples, n_folds):
         return [list(range(n_folds))]
 
     def _source(self, group, examples, folds, deadline, part=None):

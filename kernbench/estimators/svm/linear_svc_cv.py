@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.training_data import check_training_data
-from kernbench.estimators.search.examples import Examples
+from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.svm.linear_classifier import LinearClassifier, labels_of

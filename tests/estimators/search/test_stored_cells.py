@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from kernbench import KernelSVCCV, kernels
-from kernbench.estimators.search import cells, svc_cells
+from kernbench.estimators.search import cells, svc_search
 
 CS, GAMMAS = [10.0, 0.1, 1.0], [0.1, 0.02]
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -41,7 +41,7 @@ def test_a_second_search_solves_nothing(tmp_path, monkeypatch, n_jobs):
     with parallel_backend("threading", n_jobs=n_jobs or 1):
         first = search(tmp_path, n_jobs=n_jobs).fit(X, Y)
         assert len(names(tmp_path)) == 6
-        monkeypatch.setattr(svc_cells, "OneKernel", None)
+        monkeypatch.setattr(svc_search, "OneKernel", None)
         assert_same(search(str(tmp_path), n_jobs=n_jobs, scoring="accuracy").fit(X, Y), first)
 
 

@@ -1,0 +1,200 @@
+"""The frame of all searches: refit, jobs, stores, warm starts, limits; errors that say what to change."""
+
+import joblib
+import numpy as np
+import pytest
+from search_faces import FACES, KERNELS, assert_same_cells, step_of
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GroupKFold, ShuffleSplit
+
+from kernbench import KernelRegressorCV
+from kernbench.estimators.search import cells, fold_paths, store
+
+every_face = pytest.mark.parametrize("face", FACES, ids=str)
+
+
+@every_face
+def test_without_a_refit_there_is_no_model(face):
+    X, y = face.data()
+    search = face.make(refit=False).fit(X, y)
+    with pytest.raises(NotFittedError, match=rf"fit {face.estimator.__name__}\(\*\*search.best_params_\)"):
+        search.predict(X)
+    with pytest.raises(NotFittedError):
+        _ = search.estimator_
+
+
+@every_face
+def test_folds_side_by_side_give_the_same_cells(face, tmp_path):
+    X, y = face.data()
+    with joblib.parallel_config(backend="threading"):
+        several = face.make(n_jobs=2, memory=tmp_path).fit(X, y)
+    one = face.make().fit(X, y)
+    assert several.n_kernel_evaluations_ == one.n_kernel_evaluations_ and several.best_params_ == one.best_params_
+    assert_same_cells(several, one, 1e-9)
+    assert len(list(tmp_path.iterdir())) == len(one.cv_results_["params"])
+    again = face.make(memory=tmp_path).fit(X, y)
+    assert_same_cells(again, one, 1e-9)
+
+
+class Solved:
+    """Counts the cells that paths solve."""
+
+    def __init__(self, monkeypatch):
+        self.n, plain = 0, store.StoredCells.keep
+
+        def keep(own, *cell):
+            self.n += 1
+            plain(own, *cell)
+
+        monkeypatch.setattr(store.StoredCells, "keep", keep)
+
+    def since(self):
+        n, self.n = self.n, 0
+        return n
+
+
+@every_face
+def test_a_warm_start_solves_new_cells_only(face, monkeypatch):
+    X, y = face.data()
+    solved, (name, values) = Solved(monkeypatch), face.strengths
+    search = face.make(warm_start=True).fit(X, y)
+    n_cells = len(search.cv_results_["params"])
+    assert solved.since() == n_cells
+    search.fit(X, y)
+    assert solved.since() == 0
+    grown = {name: [*values, 0.02]}
+    search.set_params(**grown).fit(X, y)
+    assert solved.since() == n_cells // len(values)
+    cold = face.make(**grown).fit(X, y)
+    assert_same_cells(search, cold, step_of(face))
+    solved.since()
+    search.fit(X + 1e-9, y)  # other data: nothing is reused, neither now nor when the old ones come back
+    assert solved.since() == len(cold.cv_results_["params"])
+    search.set_params(tol=1e-6).fit(X + 1e-9, y)
+    assert solved.since() == len(cold.cv_results_["params"])
+    search.set_params(warm_start=False).fit(X, y)
+    assert not hasattr(search, "_kept_cells")
+
+
+@every_face
+def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkeypatch):
+    X, y = face.data()
+    add, added = cells.GridOfCells._add, []
+
+    def interrupted(self, index, cell):
+        if added:
+            raise KeyboardInterrupt
+        added.append(index)
+        add(self, index, cell)
+
+    monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
+    with pytest.warns(ConvergenceWarning, match="after 1 of . cells, for it was interrupted"):
+        search = face.make(warm_start=True).fit(X, y)
+    assert [search.best_index_] == added and np.isfinite(search.cv_results_["mean_test_score"]).sum() == 1
+    monkeypatch.undo()
+    solved = Solved(monkeypatch)
+    search.fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all() and solved.n < len(search.cv_results_["params"])
+
+
+@every_face
+def test_a_grid_that_cannot_be_finished_says_so(face):
+    X, y = face.data()
+    with pytest.raises(ValueError, match="before its first cell was finished"):
+        face.make(max_seconds=1e-9).fit(X, y)
+
+
+def test_what_was_finished_within_max_seconds_is_returned(monkeypatch):
+    face = FACES[1]
+    X, y = face.data()
+    clock, fit = [0.0], fold_paths._FoldPath.fit
+
+    def slow(self, *arguments):
+        clock[0] += 1.0
+        return fit(self, *arguments)
+
+    for module in (fold_paths, cells):
+        monkeypatch.setattr(module, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(fold_paths._FoldPath, "fit", slow)
+    with pytest.warns(ConvergenceWarning, match="after 1 of 2 cells, for max_seconds was used up.*shorten Cs"):
+        search = face.make(max_seconds=3.5).fit(X, y)
+    assert search.best_params_ == {"C": 0.01} and np.isnan(search.cv_results_["mean_test_score"][1])
+
+
+@every_face
+def test_fits_that_stop_early_are_counted(face):
+    X, y = face.data()
+    solver = {"solver": "sdca"} if face.search is KernelRegressorCV else {}  # one step of Newton's method is exact
+    with pytest.warns(ConvergenceWarning, match=f"fits of the search did not .* leave out the .*{face.strengths[0]}"):
+        face.make(max_iter=1, tol=1e-9, **solver).fit(X, y)
+
+
+def test_folds_whose_data_do_not_fit_into_memory_make_them_again(monkeypatch):
+    for face in FACES[1:4]:
+        X, y = face.data()
+        kept = face.make(random_state=None).set_params(random_state=1).fit(X, y)
+        monkeypatch.setattr(fold_paths, "KEPT_SHARE", 0.0)
+        again = face.make(random_state=1).fit(X, y)
+        monkeypatch.undo()
+        assert_same_cells(kept, again, 1e-9)
+
+
+BAD = [
+    (lambda name: {name: []}, "must be a list of positive numbers"),
+    (lambda name: {name: [1.0, -1.0]}, "must be a list of positive numbers"),
+    (lambda name: {name: [1.0, 0.0]}, "must be a list of positive numbers"),
+    (lambda name: {name: "many"}, "must be a list of positive numbers"),
+    (lambda name: {name: [0.1, 0.1]}, "holds a value twice"),
+    (lambda name: {"cv": ShuffleSplit(8, random_state=0)}, "out .* times"),
+    (lambda name: {"cv": GroupKFold(3)}, "splits by groups: pass them"),
+    (lambda name: {"cv": [(np.arange(30), np.arange(90))]}, "trains on rows that it holds out"),
+    (lambda name: {"cv": [(np.r_[0:60, 0], np.arange(60, 90))]}, "rows twice in its training part"),
+    (lambda name: {"cv": [(np.arange(90), [])]}, "holds out no rows"),
+    (lambda name: {"cv": []}, "makes no folds"),
+    (lambda name: {"refit": 1.5}, "refit must be"),
+    (lambda name: {"n_jobs": 0}, "n_jobs must be"),
+    (lambda name: {"max_seconds": -1.0}, "max_seconds must be"),
+    (lambda name: {"warm_start": "yes"}, "warm_start must be"),
+    (lambda name: {"memory": 1.5}, "memory must be the path of a folder"),
+    (lambda name: {"scoring": []}, "scoring is empty"),
+    (lambda name: {"scoring": "neg_log_loss"}, "needs probabilities, which"),
+]
+
+
+@every_face
+@pytest.mark.parametrize("settings, message", BAD, ids=[message for _, message in BAD])
+def test_bad_input_is_rejected_with_what_to_change(face, settings, message):
+    X, y = face.data()
+    with pytest.raises(ValueError, match=message):
+        face.make(**settings(face.strengths[0])).fit(X, y)
+
+
+@pytest.mark.parametrize("face", [face for face in FACES if face.n_classes], ids=str)
+def test_folds_need_every_class(face):
+    X, y = face.data(60)
+    y = np.sort(y)
+    with pytest.raises(ValueError, match=f"cv=40 folds need .* or {face.estimator.__name__} with fixed parameters"):
+        face.make(cv=40).fit(X, y)
+    with pytest.raises(ValueError, match="has no row of class|of one class only"):
+        face.make(cv=[(np.arange(25), np.arange(25, 60))]).fit(X, y)
+    with pytest.raises(ValueError, match="greater than one|one class"):
+        face.make().fit(X, np.zeros(60))
+
+
+def test_regression_folds_need_weight_and_rows():
+    X, y = FACES[2].data(60)
+    weights = np.where(np.arange(60) < 20, 1.0, 0.0)
+    with pytest.raises(ValueError, match="training part of fold 0 of cv has no row of positive weight"):
+        FACES[2].make(cv=3).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="n_splits=70"):
+        FACES[2].make(cv=70).fit(X, y)
+    with pytest.raises(ValueError, match="does not depend on gamma"):
+        FACES[2].make(kernel="linear").fit(X, y)
+
+
+@pytest.mark.parametrize("face", KERNELS, ids=str)
+def test_a_kernel_function_cannot_be_compared(face):
+    X, y = face.data(60)
+    own = {"gammas": ["scale"]} if "gammas" in face.grid else {}
+    with pytest.raises(ValueError, match="warm_start cannot tell whether a kernel that is a Python function"):
+        face.make(kernel=lambda a, b: a @ b.T, warm_start=True, **own).fit(X, y)
