@@ -135,6 +135,31 @@ def svm_table(records):
     return _table(head, rows) + note
 
 
+def svm_limits(records):
+    """Kernel values for each row and support vector, and what float64 costs, docs/performance.md."""
+    rows = []
+    for name in ("ijcnn1", "covtype"):
+        found = records.of("peers-svm", name, "smo").values()
+        values = median(r["n_kernel_evaluations"] / r["metrics"]["n_support"] / r["data"]["n_train"] for r in found)
+        seconds = [records.seconds("peers-svm", name, method) for method in ("smo", "smo-f64", "limit")]
+        rows.append([SVM[name], f"{values:.1f}", *(_significant(value) for value in seconds)])
+    head = ["task", "values for each row and support vector", "fit in float32, s", "in float64, s", "lower limit, s"]
+    return _table(head, rows)
+
+
+def gp_std(records):
+    """Errors of mean and variances of the Gaussian process, docs/doubly_stochastic.md."""
+    rows = []
+    for name, width in (("ridge-2d", "median width"), ("ridge-2d-narrow", "a fifth of it")):
+        for method, label in (("default", "variances at points"), ("operator", "those of the operator"),
+                              ("half-features", "at points, half the features")):  # fmt: skip
+            errors = [records.values("dsg-gp", name, method, metric=f"{what}_error") for what in ("mean", "variance")]
+            if errors[0]:
+                shown = (_mean(list(found.values()), digits=1) for found in errors)
+                rows.append([f"{width}, {label}", *shown, str(len(errors[0]))])
+    return _table(["", "mean, %", "variance, %", "repeats"], rows)
+
+
 LINEAR_WINDOW = {
     "logistic": "logistic regression", "all-pairs": "`ROCSVC`, all pairs, hinge", "svmpauc-tight": "`svmpauc-tight`",
     "dca": "`dca`, log_loss", "proximal-dca": "`proximal-dca`, log_loss", "agd-sbcd": "`agd-sbcd`, log_loss",
@@ -236,6 +261,8 @@ def workers(records):
 TEXTS = {
     "svm-headline": svm_headline,
     "svm-table": svm_table,
+    "svm-limits": svm_limits,
+    "gp-std": gp_std,
     "window-table": window_table,
     "window-differences": window_differences,
     "window-training": window_training,

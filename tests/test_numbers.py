@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -51,3 +52,29 @@ def test_another_record_makes_another_text(tmp_path):
 def test_a_mark_without_a_text_is_refused(records):
     with pytest.raises(KeyError, match="nowhere"):
         numbers.filled("<!-- numbers: nowhere -->\n<!-- /numbers -->", records)
+
+
+# Times, memory and speed-ups; what is declared, such as a limit, is written with the whole word (0.2 seconds).
+MEASURED = re.compile(r"\d\s?(?:s|ms|µs|MB|GB)\b|\d\s?(?:×|times) (?:as|faster|slower|longer|the time)|factor of \d")
+DECLARED = (
+    "about 50 ms at a time",  # the driver's chunks
+    "from 1 to 4,000 MB",  # the sizes of the experiment cache
+    "blocks of 2 MB",
+    "a compact report (4 MB at most)",
+    "at most 8 MB or four chunks",
+)
+
+
+@pytest.mark.parametrize("page", [*numbers.pages(), DOCS.parent / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_no_page_has_measured_numbers_outside_the_marks(page):
+    text = numbers.MARKED.sub("", page.read_text(encoding="utf-8"))
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for words in DECLARED:
+        text = text.replace(words, "")
+    found = [line for line in text.splitlines() if MEASURED.search(line)]
+    assert not found, "take them from records (docs/_numbers.py), or leave them out"
+
+
+@pytest.mark.parametrize("words", ["takes 1.35 s", "17 MB above it", "7 times as long", "57 × faster", "3 ms"])
+def test_a_measured_number_is_noticed(words):
+    assert MEASURED.search(words)
