@@ -89,10 +89,11 @@ class GridSearch(Chosen):
         return HalvingGridSearchCV(machine, grid, random_state=self.random_state, **options)
 
 
-class NystroemLogisticCV(Chosen):
-    """For each gamma, scikit-learn's ``Nystroem`` and, on its features, ``LogisticRegressionCV`` over the Cs.
+class OnNystroemCV(Chosen):
+    """For each gamma, scikit-learn's ``Nystroem`` and, on its features, a linear model with its own search over the Cs.
 
-    Landmarks are drawn from all rows, without labels.
+    Landmarks are drawn from all rows, without labels. Subclasses make the linear model, and read the scores of its
+    search, of shape (n_folds, n_Cs).
 
     Parameters
     ----------
@@ -107,20 +108,16 @@ class NystroemLogisticCV(Chosen):
         self.random_state = random_state
 
     def fit(self, X, y):
-        """Choose C and gamma; a logistic regression fits its best C to all rows."""
+        """Choose C and gamma; the linear model fits its best C to all rows."""
         from sklearn.kernel_approximation import Nystroem
-        from sklearn.linear_model import LogisticRegressionCV
         from sklearn.pipeline import make_pipeline
 
         n, m = X.shape[0], min(self.n_landmarks, X.shape[0])
         self.best_score_, start = -np.inf, process_time()
         for gamma in self.gammas:
             features = Nystroem(gamma=gamma, n_components=m, random_state=self.random_state)
-            linear = LogisticRegressionCV(Cs=self.Cs, cv=self.cv, scoring="accuracy", max_iter=1000)
-            linear.fit(features.fit_transform(X), y)
-            scores = linear.scores_  # of each class alike, or, from scikit-learn 1.10 on, once
-            scores = next(iter(scores.values())) if isinstance(scores, dict) else scores
-            scores = np.reshape(scores, (-1, len(self.Cs)))
+            linear = self._linear().fit(features.fit_transform(X), y)
+            scores = self._scores(linear)
             mean = scores.mean(axis=0)
             best = int(mean.argmax())
             if mean[best] > self.best_score_:
@@ -130,6 +127,33 @@ class NystroemLogisticCV(Chosen):
         self.search_seconds_ = process_time() - start
         self.n_kernel_evaluations_ = len(self.gammas) * m * (n + m)
         return self
+
+
+class NystroemLogisticCV(OnNystroemCV):
+    """With scikit-learn's ``LogisticRegressionCV``."""
+
+    def _linear(self):
+        from sklearn.linear_model import LogisticRegressionCV
+
+        return LogisticRegressionCV(Cs=self.Cs, cv=self.cv, scoring="accuracy", max_iter=1000)
+
+    def _scores(self, linear):
+        scores = linear.scores_  # of each class alike, or, from scikit-learn 1.10 on, once
+        scores = next(iter(scores.values())) if isinstance(scores, dict) else scores
+        return np.reshape(scores, (-1, len(self.Cs)))
+
+
+class NystroemLinearCV(OnNystroemCV):
+    """With `LinearSVCCV`."""
+
+    def _linear(self):
+        from kernbench import LinearSVCCV
+
+        return LinearSVCCV(self.Cs, cv=self.cv, random_state=self.random_state)
+
+    def _scores(self, linear):
+        table = linear.cv_results_
+        return np.array([table[f"split{k}_test_score"] for k in range(linear.n_splits_)])
 
 
 class TorchKM(Chosen):
