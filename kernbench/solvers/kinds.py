@@ -40,7 +40,7 @@ class Kind:
     first : str
         Name of a solver's first argument: ``"rows"`` of a kernel matrix, a ``"design"`` (features, or a kernel) from
         which scores are computed, or a source of ``"batches"``, which hold labels and weights as well; the kernel is
-        then the second argument.
+        then the second argument. A design by default, as the next two.
     options : tuple of str
         Parameters that every solver of this kind takes, besides those of all solvers.
     counts : str
@@ -61,11 +61,11 @@ class Kind:
     name: str
     estimator: str
     words: str
-    first: str
     options: tuple
-    counts: str
     losses: tuple
-    compiled: str
+    first: str = "design"
+    counts: str = "n_inner_products"
+    compiled: str = "kernbench.solvers.design:design_of"
     defaults: dict = field(default_factory=dict)
     real_targets: bool = False
 
@@ -91,51 +91,37 @@ KINDS = {
             name="linear-svm",
             estimator="LinearSVC",
             words="the same on explicit features",
-            first="design",
             options=("loss",),
-            counts="n_inner_products",
             losses=losses_of("margin"),
-            compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
             name="roc-svm",
             estimator="ROCSVC",
             words="a loss of pairs, on features or with a kernel",
-            first="design",
             options=("loss", "n_pairs", "balanced"),
             counts="n_kernel_evaluations",
             losses=losses_of("pair"),
-            compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
             name="partial-auc",
             estimator="PartialAUCClassifier",
             words="a loss of pairs over a range of false positive rates",
-            first="design",
             options=("loss", "fpr_range", "ranks"),
-            counts="n_inner_products",
             losses=losses_of("pair"),
-            compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
             name="ranked-range",
             estimator="RankedRangeClassifier",
             words="the mean of the losses within a range of ranks",
-            first="design",
             options=("loss", "ranked_range"),
-            counts="n_inner_products",
             losses=losses_of("rank"),
-            compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
             name="auc-margin",
             estimator="AUCMarginClassifier",
             words="the min-max margin loss of the AUC",
-            first="design",
             options=("loss", "margin"),
-            counts="n_inner_products",
             losses=("auc_margin",),
-            compiled="kernbench.solvers.design:design_of",
         ),
         Kind(
             name="doubly-stochastic",
@@ -198,11 +184,8 @@ KINDS = {
             name="linear-regression",
             estimator="LinearRegressor",
             words="the same on explicit features",
-            first="design",
             options=("loss",),
-            counts="n_inner_products",
             losses=losses_of("residual"),
-            compiled="kernbench.solvers.design:design_of",
             defaults={"loss": "squared_error"},
             real_targets=True,
         ),

@@ -1,5 +1,7 @@
 """The mean loss on explicit features, as a risk of scores: what `solvers.linear.bundle` minimises."""
 
+from copy import copy
+
 import numpy as np
 
 from kernbench.losses.margin import Hinge, LogLoss
@@ -51,7 +53,7 @@ class PointwiseRisk(Risk):
 
     def take(self, indices, design=None):
         """Return the problem on a subset of the samples, weighted to represent their classes."""
-        part, taken, of_taken = object.__new__(PointwiseRisk), self.shares[indices], self.positive[indices]
+        part, taken, of_taken = copy(self), self.shares[indices], self.positive[indices]
         for label in (True, False):
             taken[of_taken == label] *= self.shares[self.positive == label].sum() / taken[of_taken == label].sum()
         part._hold(design, self.alpha, self.loss, self.y[indices], self.weights[indices], taken)
