@@ -398,8 +398,23 @@ def test_tune_chooses_by_cross_validation(kernbench, moons, tmp_path):
     shown = {name.strip(): value for name, value in (line.rsplit(maxsplit=1) for line in result.stdout.splitlines())}
     assert float(shown["C"]) == model.best_params_["C"] and float(shown["gamma"]) == model.best_params_["gamma"]
     assert float(shown["cross-validated score"]) == pytest.approx(model.best_score_, rel=1e-4)
-    ranking = kernbench("fit", "train.svm", "--tune", "--estimator", "rocsvc", "--set", "alphas=[0.1, 0.01]")
-    assert ranking.exit_code == 0 and "alpha" in ranking.stdout
+
+
+@pytest.mark.parametrize(
+    "estimator, grid",
+    [
+        ("rocsvc", "alphas=[0.1, 0.01]"),
+        ("linearsvc", "Cs=[0.1, 1]"),
+        ("kernelregressor", "alphas=[0.1, 0.01]"),
+        ("partialaucclassifier", "alphas=[0.1, 0.01]"),
+    ],
+)
+def test_tune_is_for_every_model_with_a_search(kernbench, moons, estimator, grid):
+    found = kernbench("fit", "train.svm", "--tune", "--estimator", estimator, "--set", grid, "--set", "cv=2")
+    assert found.exit_code == 0, found.output
+    shown = dict(line.strip().rsplit(maxsplit=1) for line in found.stdout.splitlines())
+    assert float(shown[grid[: grid.index("s=")]]) in (1.0, 0.1, 0.01)
+    assert np.isfinite(float(shown["cross-validated score"]))
 
 
 @pytest.mark.parametrize(

