@@ -160,4 +160,5 @@ STREAM_TASKS = {
 
 def _make_solver(model, entry, source, kernel, settings):
     entry = replace(entry, method="kernbench.distributed.streaming.doubly_sgd:BlockDoublySGD")
+    settings = {**settings, "window": 0}  # the rows are with the workers
     return make_solver(model, entry, source, kernel, settings)

@@ -60,21 +60,25 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Of the margin y f(x). More than two classes share the features: ``log_loss`` becomes softmax, the others are one
         against the rest.
     batch_size : int or "auto", default="auto"
-        Rows of a step; ``"auto"`` is 1,024, and for 50,000 rows of arrays or more, with `precondition`, about 4,096.
+        New rows of a step; ``"auto"`` is 1,024, with `precondition` about 4,096 for 50,000 rows of arrays or more. With
+        `precondition` smaller batches are learned from together with the rows before them, 1,024 or four for each
+        feature of a block: a window on the latest rows, which ``solver_options={"window": 0}`` turns off.
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256 unless `batch_size` is
         ``"auto"``.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
-        does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
+        does, and needs almost no tuning. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
         ``"auto"`` is 0.3 with and 1 without `precondition`, and 1 for the log loss of more than two classes, which is
         less curved; up to three times as much where a pass has fewer than 100 of the large batches.
-    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
-        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
-        ``published`` with and ``bounded`` without `precondition`.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
+        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t), the last one in
+        ``late_inverse``, too, where it is multiplied by t0 / t after step ``t0``. ``"auto"`` is ``bounded`` without and
+        ``published`` with `precondition`; over arrays, ``late_inverse`` with t0 the end of the first pass, or 100
+        batches: more passes of long steps would fit the labels of the training rows.
     average : {"last", "all", "tail", "weighted"}, default="last"
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
@@ -107,7 +111,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         1 shows a progress bar.
     solver_options : dict, default=None
         More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
-        ``average_from``.
+        ``average_from``, ``window``.
 
     Attributes
     ----------
@@ -223,7 +227,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    _chooses_batches = True
+    _chooses_batches = _has_window = True
 
     @property
     def _steps(self):

@@ -15,8 +15,10 @@ from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
     block_size_of,
     check_doubly_stochastic,
+    full_steps_of,
     has_large_batches,
     steps_of,
+    window_of,
 )
 from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, require
@@ -70,6 +72,7 @@ class DoublyStochasticModel(Model):
     # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
     _largest_block, _rows_per_feature = 256, 4  # a covariance needs some rows for each feature
     _chooses_batches = False  # whether batch_size may be "auto"
+    _has_window = False  # whether steps of small batches are on a window of the latest rows
     _n_outputs = 1  # of the fitted model
     _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
@@ -207,6 +210,11 @@ class DoublyStochasticModel(Model):
             "damping": self.damping, "average": self.average, "max_blocks": self.max_blocks,
             "cache_size": self.cache_size, "random_state": start.seeds[2], "initial": initial, **self._problem(n_rows),
         }  # fmt: skip
+        given = self.solver_options or {}
+        if not in_stream and "t0" not in given and (t0 := full_steps_of(self, source.batches_per_pass)):
+            settings |= {"schedule": "late_inverse", "t0": t0}
+        if self._has_window and "window" not in given:
+            settings["window"] = window_of(self, n_rows, source.batch_size, block_size)
         solver = make(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
         self.loss_ = settings["loss"]
 

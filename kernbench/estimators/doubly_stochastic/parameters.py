@@ -78,6 +78,25 @@ def block_size_of(model, n_rows):
     return max(model._smallest_block(n_rows), min(largest, share))
 
 
+def window_of(model, n_rows, batch_size, block_size):
+    """Return the rows of a step where these are more than the batch, else 0.
+
+    A block is solved for by its covariance, which needs rows enough: with few, steps overfit their batch, and the noise
+    adds up.
+    """
+    rows = max(BATCH, model._rows_per_feature * block_size)
+    return rows if model.precondition and batch_size < min(rows, n_rows) else 0
+
+
+def full_steps_of(model, per_pass):
+    """Return the number of steps after which those of ``schedule="auto"`` get shorter, 0 for never.
+
+    That is the first pass, of `per_pass` batches. Many long steps with a preconditioner fit the labels of the training
+    rows: what regularises them is that they are few.
+    """
+    return max(STEPS_OF_A_FIT, per_pass) if model._has_window and model.precondition and model.schedule == "auto" else 0
+
+
 def steps_of(model, n_rows):
     """Return the step size and the name of its schedule.
 

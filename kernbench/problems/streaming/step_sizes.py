@@ -11,6 +11,7 @@ SCHEDULES = {
     "inverse": lambda t, gamma, alpha, t0: gamma / (t + t0),
     "inverse_sqrt": lambda t, gamma, alpha, t0: gamma / np.sqrt(t),
     "published": lambda t, gamma, alpha, t0: gamma / (1.0 + PUBLISHED_DECAY * t),
+    "late_inverse": lambda t, gamma, alpha, t0: gamma / (1.0 + PUBLISHED_DECAY * t) * (t0 / t if t > t0 > 0 else 1.0),
 }
 
 
@@ -19,13 +20,14 @@ class StepSizes:
 
     Parameters
     ----------
-    schedule : {"bounded", "inverse", "inverse_sqrt", "published"}
+    schedule : {"bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}
         gamma / (1 + gamma alpha t), which tends to 1 / (alpha t) from below; gamma / (t + t0), whose theory asks for
-        gamma alpha in (1, 2) or a whole number; gamma / sqrt(t); gamma / (1 + 1e-4 t), that of the authors' program.
+        gamma alpha in (1, 2) or a whole number; gamma / sqrt(t); gamma / (1 + 1e-4 t), that of the authors' program;
+        the same up to step t0, and t0 / t times that afterwards.
     gamma : float
     alpha : float
     t0 : float, default=0.0
-        Offset of t in the schedule ``"inverse"``.
+        Offset of t in the schedule ``"inverse"``; the last step of full size in ``"late_inverse"``.
     """
 
     def __init__(self, schedule, gamma, alpha, t0=0.0):

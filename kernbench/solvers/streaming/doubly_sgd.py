@@ -10,6 +10,10 @@ Step t draws a batch of B examples and block t - 1 of m features, Z of shape (B,
     G = dl/du (f(X), y),        A_{t-1} = -(gamma_t / B) Z^T G,        A_i <- (1 - gamma_t alpha) A_i for i < t - 1,
 
 where f(x) = sum_i z_i(x) A_i. Block i is a function of the seed and i, so the coefficients A are the model.
+
+With a `window` the sums of a step are over the latest rows, those of the batch and of batches before it, at the present
+f. A row then takes part in several steps, so the noise of a step and of its preconditioner is that of the window, while
+a batch of any size is learned from as soon as it comes.
 """
 
 import numpy as np
@@ -41,8 +45,9 @@ class DoublySGD(DoublyStochasticState):
         Features of a block.
     form, draws : str, default="auto", "iid"
         How features are made and drawn, as in `kernbench.features.RandomFeatures`.
-    schedule : {"bounded", "inverse", "inverse_sqrt", "published"}, default="bounded"
-        gamma_t = s / (1 + s alpha t), s / (t + t0), s / sqrt(t), or s / (1 + 1e-4 t), with s the `step_size`.
+    schedule : {"bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="bounded"
+        gamma_t = s / (1 + s alpha t), s / (t + t0), s / sqrt(t), or s / (1 + 1e-4 t), with s the `step_size`; the last
+        up to step t0, and t0 / t times that afterwards.
     step_size : float, default=1.0
     t0 : float, default=0.0
     precondition : bool, default=False
@@ -51,6 +56,8 @@ class DoublySGD(DoublyStochasticState):
         batches of all rows, no damping and steps of 1 that is the exact minimisation over a block, for the squared
         error.
     damping : float, default=1e-4
+    window : int, default=0
+        Rows of a step, the batch among them; 0 stands for the batch alone.
     average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.streaming.averages.Averages`.
     average_from : int, optional
@@ -77,13 +84,13 @@ class DoublySGD(DoublyStochasticState):
 
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
-                 average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
+                 window=0, average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
                  cache_size=100, operator=False, random_state=None, initial=None, core="compiled"):  # fmt: skip
         super().__init__(core)
         self._outputs = None  # f of all rows of the arrays
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
-            step_size=step_size, t0=t0, precondition=precondition, damping=damping, average=average,
+            step_size=step_size, t0=t0, precondition=precondition, damping=damping, window=window, average=average,
             average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
             quantile=quantile, cache_size=cache_size, operator=operator, random_state=random_state, initial=initial,
         )  # fmt: skip
@@ -121,12 +128,19 @@ class DoublySGD(DoublyStochasticState):
     def _sums(self, batch, k):
         """Return the sums of the losses and of their slopes, the mean gradient with regard to block k, and, with a
         preconditioner, the mean of z z^T over the rows (its lower half)."""
-        B, f = len(batch), self._outputs_of(batch)
+        B, f, losses_of_batch = len(batch), self._outputs_of(batch), None
+        if self.recent is not None:
+            values = self.loss.value(f, batch.y)
+            losses_of_batch = values.sum() if batch.weights is None else batch.weights @ values
+            self.recent.add(batch, f)
+            batch, f = self.recent.batch, self.recent.f
+        n = len(batch)
         losses, slopes, direction, covariance = self.core.batch_sums(
             self.features, self.seed, k, batch.X, batch.y, batch.weights, f, self.loss,
-            1.0 / B if self.precondition else None,
+            1.0 / n if self.precondition else None,
         )  # fmt: skip
-        return losses, slopes, direction / B, covariance
+        self.n_feature_values += (n - B) * self.block_size
+        return losses if losses_of_batch is None else losses_of_batch, slopes * (B / n), direction / n, covariance
 
     def _step_operator(self, batch, k, gamma):
         sums = self._operator_sums(batch, k)
@@ -148,6 +162,10 @@ class DoublySGD(DoublyStochasticState):
             self.A[k] += change
         else:
             self._append(change)
+        if self.recent is not None:
+            self.recent.f *= shrink
+            self.features.multiply(self.recent.batch.X, self.seed, [k], change[None], self.recent.f)
+            self.n_feature_values += len(self.recent.batch) * self.block_size
         if self._outputs is not None:
             self._outputs *= shrink
             self.features.multiply(self.batches.X, self.seed, [k], change[None], self._outputs)
@@ -195,9 +213,11 @@ class DoublySGD(DoublyStochasticState):
         state = {} if self._outputs is None else {"outputs": self._outputs.copy()}
         if self.operator is not None:
             state["operator"] = self.operator.coef.copy()
-        return state
+        return state if self.recent is None else {**state, **self.recent.state()}
 
     def _resume(self, initial):
         super()._resume(initial)
         if "outputs" in initial.state:
             self._outputs = np.array(initial.state["outputs"])
+        if self.recent is not None:
+            self.recent.resume(initial.state)

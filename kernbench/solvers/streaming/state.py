@@ -6,6 +6,7 @@ from kernbench._random import as_generator
 from kernbench.losses.output import Novelty, Softmax, output_loss
 from kernbench.losses.table import losses_of
 from kernbench.problems.streaming.averages import Averages
+from kernbench.problems.streaming.recent import RecentRows
 from kernbench.problems.streaming.step_sizes import StepSizes
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
@@ -28,7 +29,7 @@ class DoublyStochasticState(Method):
     losses = losses_of("output")
 
     def _configure(self, batches, *, alpha, loss, n_outputs, block_size, schedule, step_size, t0, precondition,
-                   damping, average, average_from, max_blocks, delta, epsilon, quantile, cache_size, operator,
+                   damping, window, average, average_from, max_blocks, delta, epsilon, quantile, cache_size, operator,
                    random_state, initial):  # fmt: skip
         self.batches = batches
         self.alpha = float(check_number("alpha", alpha, at_least=0))
@@ -44,6 +45,8 @@ class DoublyStochasticState(Method):
         )
         check_flag("precondition", precondition)
         self.precondition, self.damping = (bool(precondition), float(check_number("damping", damping, at_least=0)))
+        window = int(check_number("window", window, at_least=0, whole=True))
+        self.recent = RecentRows(window) if window else None
         self._room_bytes = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
         check_flag("operator", operator)
         self.operator = None

@@ -33,6 +33,59 @@ def test_batches_are_small_for_few_rows_streams_and_algorithm_1(settings):
         assert model._fewest_steps(n_rows) == 100
 
 
+@pytest.mark.parametrize(
+    "settings, n_rows, window",
+    [
+        ({}, 32_561, 0),  # 1,024 rows for 256 features
+        ({}, np.inf, 0),
+        ({}, 500, 0),
+        ({}, 522_911, 0),
+        ({"batch_size": 64, "block_size": 32}, 32_561, 1024),
+        ({"batch_size": 64, "block_size": 32}, np.inf, 1024),
+        ({"batch_size": 64, "block_size": 32}, 64, 0),  # there are no other rows
+        ({"batch_size": 64, "block_size": 32, "precondition": False}, 32_561, 0),
+        ({"batch_size": 1024, "block_size": 512}, 32_561, 2048),
+        ({"batch_size": 4096, "block_size": 1024}, 32_561, 0),
+    ],
+)
+def test_small_batches_are_learned_from_with_the_rows_before_them(settings, n_rows, window):
+    model = DoublyStochasticClassifier(**settings)
+    block_size = parameters.block_size_of(model, n_rows)
+    assert parameters.window_of(model, n_rows, parameters.batch_size_of(model, n_rows), block_size) == window
+
+
+def test_small_batches_err_no_more_than_large_ones():
+    """Two rows a feature, with labels of which a tenth are flipped; without a window the noise of the steps adds up."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(5000, 8))
+    labels = np.where((Z[:, 0] + Z[:, 1] * Z[:, 2] > 0) ^ (rng.random(5000) < 0.1), 1, -1)
+    train, test = (Z[:4000], labels[:4000]), (Z[4000:], labels[4000:])
+    small = {"batch_size": 64, "block_size": 32, "random_state": 0}
+    errors = {
+        name: 1 - DoublyStochasticClassifier(**settings).fit(*train).score(*test)
+        for name, settings in {
+            "default": {"random_state": 0, "max_iter": 4},
+            "small": small,
+            "alone": {**small, "solver_options": {"window": 0}},
+        }.items()
+    }
+    assert errors["small"] <= errors["default"] + 0.003
+    assert errors["alone"] > errors["small"] + 0.02
+
+
+def test_steps_get_shorter_after_the_first_pass():
+    """Up to there they are those of ``schedule="published"``, bit for bit; and so they are in a stream."""
+    settings = {"batch_size": 32, "block_size": 8, "random_state": 0}
+    for n_steps, is_same in ((100, True), (101, False)):
+        found, published = (
+            DoublyStochasticClassifier(max_iter=n_steps, schedule=name, **settings).fit(X[:320], LABELS[:320])
+            for name in ("auto", "published")
+        )
+        assert np.array_equal(found.block_coef_, published.block_coef_) == is_same
+    other = DoublyStochasticClassifier(max_iter=101, solver_options={"t0": 7.0}, **settings).fit(X[:320], LABELS[:320])
+    np.testing.assert_array_equal(other.block_coef_, published.block_coef_)
+
+
 def test_the_steps_of_few_large_batches_are_longer():
     model = DoublyStochasticClassifier()
     model.classes_ = [0, 1]

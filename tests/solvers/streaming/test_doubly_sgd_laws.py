@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog, minimize
 from streaming_problems import rows_and_labels, solver_of, solver_on, stream_of
 from threadpoolctl import threadpool_limits
@@ -11,6 +12,7 @@ from kernbench.kernels import Gaussian
 from kernbench.losses.output import OUTPUT_LOSSES, output_loss
 from kernbench.losses.table import losses_of
 from kernbench.problems.streaming.batches import ArrayBatches
+from kernbench.problems.streaming.step_sizes import StepSizes
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 
@@ -26,7 +28,15 @@ def equal_states(a, b):
 
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
 @pytest.mark.parametrize(
-    "options", [{}, AVERAGED, {"max_blocks": 3, "precondition": True}, {"loss": "novelty", "alpha": 0.2}], ids=str
+    "options",
+    [
+        {},
+        AVERAGED,
+        {"max_blocks": 3, "precondition": True},
+        {"loss": "novelty", "alpha": 0.2},
+        {"window": 30, "precondition": True},
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("split", [3, 4, 9])
 def test_a_resumed_run_is_one_long_run(twin, options, split):
@@ -107,6 +117,49 @@ def test_a_weight_of_2_is_the_row_twice_in_a_batch_of_all(precondition):
     weighted = solver_of(X, y, weights=weights * 30 / 40, batch_size=30, **options)
     twice.advance(5), weighted.advance(5)
     np.testing.assert_allclose(weighted.A, twice.A, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_step_with_a_window_is_one_on_the_latest_rows(form, weighted):
+    """The second step is that of a batch of the 24 latest rows, from the same f."""
+    X, y = rows_and_labels("log_loss", n=32)
+    X = sparse.csr_matrix(X) if form == "csr" else X
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=32) if weighted else np.ones(32)
+    options = {"loss": "log_loss", "precondition": True, "alpha": 1e-3, "shuffle": False}
+    solver = solver_of(X, y, weights=weights if weighted else None, window=24, **options)
+    solver.advance(1)
+    recent = X[8:], y[8:]
+    other = solver_of(*recent, weights=weights[8:], batch_size=24, initial=Solution(solver.A.copy(), 0.0, 1), **options)
+    other.seed = solver.seed
+    solver.advance(1), other.advance(1)
+    np.testing.assert_allclose(solver.A, other.A, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solver.recent.f, solver.outputs(recent[0]), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"precondition": True}, {"max_blocks": 2, "alpha": 0.3}])
+def test_outputs_at_the_window_are_those_of_the_model(options):
+    X, y = rows_and_labels("log_loss", n=70)
+    solver = solver_of(X, y, loss="log_loss", window=40, **options)
+    for _ in range(9):
+        solver.advance(1)
+        rows = solver.recent.batch
+        assert len(rows) == min(16 * solver.n_iter, 40)
+        np.testing.assert_allclose(solver.recent.f, solver.outputs(rows.X), rtol=0, atol=1e-12)
+
+
+def test_losses_are_those_of_new_rows_whatever_the_window():
+    X, y = rows_and_labels("log_loss", n=64)
+    with_window, without = (solver_of(X, y, loss="log_loss", alpha=0.0, window=size) for size in (0, 40))
+    with_window.advance(1), without.advance(1)
+    assert with_window.objective() == pytest.approx(without.objective(), rel=1e-14)
+
+
+def test_late_inverse_steps_are_the_published_ones_up_to_t0():
+    late, published = (StepSizes(name, 0.3, 1e-6, 100.0) for name in ("late_inverse", "published"))
+    assert [late(t) for t in (1, 99, 100)] == [published(t) for t in (1, 99, 100)]
+    assert late(400) == pytest.approx(published(400) / 4)
+    assert StepSizes("late_inverse", 0.3, 1e-6)(400) == published(400)
 
 
 def test_threads_do_not_matter():

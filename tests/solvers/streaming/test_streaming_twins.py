@@ -24,6 +24,8 @@ VARIANTS = {
         {"cache_size": 1e-3},
         {"n_outputs": 8, "block_size": 7},
         {"block_size": 1},
+        {"window": 40, "precondition": True},
+        {"window": 25, "max_blocks": 3, "schedule": "late_inverse", "t0": 4.0},
     ]
 }
 CASES = [
