@@ -1,5 +1,6 @@
 """scikit-learn's callbacks: every model reports its fit as a tree of tasks, and no fit changes."""
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -206,7 +207,7 @@ def test_folds_in_other_processes_move_the_progress_bar(capsys):
     bar = callback.ProgressBar(max_propagation_depth=None)
     ROCSVCCV(alphas=[1.0, 0.1], cv=3, n_jobs=2, random_state=0).set_callbacks(bar).fit(X, y)
     shown = capsys.readouterr().out
-    assert shown.count("alpha=1 ") == shown.count("alpha=0.1 ") == 1 and "refit" in shown
+    assert re.search(r"ROCSVCCV - fit .* 100%", shown) and "refit" in shown
 
 
 def test_grid_search_and_pipelines_pass_their_callbacks_on(recwarn):
