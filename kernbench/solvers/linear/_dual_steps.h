@@ -3,8 +3,7 @@
  * Its cost is the access to rows: they come in random order, and each would be a cache miss. The order is known, so
  * rows are prefetched a few steps ahead. The data of a row are contiguous, in one half of a cache line.
  *
- * _dual_steps_body.h is included twice: KB_T is the type of the stored data, KB_NAME(f) names the function for it.
- * w and all sums are double.
+ * w and all sums are double, whatever the type of the stored data.
  */
 #ifndef KB_DUAL_STEPS_H
 #define KB_DUAL_STEPS_H
@@ -113,17 +112,8 @@ KB_INLINE double kb_dual_step(kb_sample *s, double margin, int loss, int shrinki
     return next - a;
 }
 
-#define KB_T float
-#define KB_NAME(f) f##_float
-#include "_dual_steps_body.h"
-#undef KB_T
-#undef KB_NAME
-
-#define KB_T double
-#define KB_NAME(f) f##_double
-#include "_dual_steps_body.h"
-#undef KB_T
-#undef KB_NAME
+#define KB_BODY "_dual_steps_body.h"
+#include "_both_precisions.h"
 
 /* sum_i |push_i| (psi(a_i) + a_i t_i) */
 KB_UNUSED static double kb_dual_sum(const kb_sample *samples, const double *targets, ptrdiff_t n, int loss, double p)

@@ -8,16 +8,7 @@
 
 #define KB_LANES 16
 
-#define KB_T float
-#define KB_NAME(f) f##_float
-#include "_fastfood_body.h"
-#undef KB_T
-#undef KB_NAME
-
-#define KB_T double
-#define KB_NAME(f) f##_double
-#include "_fastfood_body.h"
-#undef KB_T
-#undef KB_NAME
+#define KB_BODY "_fastfood_body.h"
+#include "_both_precisions.h"
 
 #endif

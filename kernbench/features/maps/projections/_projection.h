@@ -1,7 +1,4 @@
 /* From arguments t = <w, x> to features, row by row while they are in cache.
- *
- * _projection_body.h is included for each pair of types: arguments and features both float or both double, and
- * arguments double with features float (heavy-tailed frequencies, whose arguments float cannot hold).
  */
 #ifndef KB_PROJECTION_H
 #define KB_PROJECTION_H
@@ -20,28 +17,7 @@ enum kb_finish {
     KB_IDENTITY     /* t */
 };
 
-#define KB_T float
-#define KB_OUT float
-#define KB_TYPED(f) f##_float
-#define KB_NAME(f) f##_float_float
-#include "_projection_body.h"
-#undef KB_T
-#undef KB_TYPED
-#undef KB_NAME
-
-#define KB_T double
-#define KB_TYPED(f) f##_double
-#define KB_NAME(f) f##_double_float
-#include "_projection_body.h"
-#undef KB_OUT
-#undef KB_NAME
-
-#define KB_OUT double
-#define KB_NAME(f) f##_double_double
-#include "_projection_body.h"
-#undef KB_T
-#undef KB_OUT
-#undef KB_TYPED
-#undef KB_NAME
+#define KB_BODY "_projection_body.h"
+#include "_pairs_of_types.h"
 
 #endif

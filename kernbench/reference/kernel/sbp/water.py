@@ -1,8 +1,8 @@
 """The water level by selection, in O(n): Algorithms 2 and 3 of Cotter et al. 2012, corrected; equal weights.
 
-Sorting is not needed to know the k smallest heights and their sum. Keep a window [lo, hi) of undecided ranks:
-a[:lo] is certainly below the level, a[hi:] certainly above. Test whether the level lies above the window's median, and
-halve the window; the lengths of all windows add up to 2n.
+Sorting is not needed to know the k smallest heights and their sum. Keep a bracket [lo, hi) of undecided ranks:
+a[:lo] is certainly below the level, a[hi:] certainly above. Test whether the level lies above the bracket's median, and
+halve the bracket; the lengths of all brackets add up to 2n.
 
 Two corrections of the printed text: `hi` starts one past the end (the printed bound never counts the largest height),
 and the candidate is tested together with all below it (the printed test can get stuck at the lower end). With an
@@ -63,19 +63,19 @@ def gamma_bias_select(positives, negatives, volume):
     for a in (p, n):
         if len(a) > m:
             _select(a, 0, len(a), m - 1)  # a[:m] now holds the m smallest
-    lo, hi, window = 0, m, m
+    lo, hi, end = 0, m, m
     covered_p = covered_n = 0.0
     while lo < hi:
         t = lo + (hi - lo - 1) // 2
-        _select(p, lo, window, t)
-        _select(n, lo, window, t)
+        _select(p, lo, end, t)
+        _select(n, lo, end, t)
         candidate_p = covered_p + p[lo : t + 1].sum()
         candidate_n = covered_n + n[lo : t + 1].sum()
         needed = (p[t] * (t + 1) - candidate_p) + (n[t] * (t + 1) - candidate_n)
         if t == 0 or needed < volume:
             lo, covered_p, covered_n = t + 1, candidate_p, candidate_n
         else:
-            hi = window = t
+            hi = end = t
     k = lo
     total = (volume + covered_p + covered_n) / k  # g+ + g-, the sum of the two unshifted levels
     low = max(p[:k].max(), total - _next(n, k))

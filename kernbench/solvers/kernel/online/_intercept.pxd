@@ -2,7 +2,7 @@
 
 cdef class InterceptFinder:
     cdef const double[::1] y, weights
-    cdef double[:, ::1] window           # scratch: breakpoints inside the window, with their masses
+    cdef double[:, ::1] bracket          # scratch: breakpoints inside the bracket, with their masses
     cdef double positive, rounding       # weight of the positives; sums that differ by less are equal
     cdef double centre, radius
 

@@ -1,8 +1,8 @@
 """The best intercept of slowly changing responses, searched for near the previous one.
 
 `losses.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that calls it repeatedly knows that the
-answer lies near the previous one. So one pass adds up the weights below a window around it and collects the breakpoints
-inside, and only these are sorted. If the answer is not in the window, all breakpoints are sorted.
+answer lies near the previous one. So one pass adds up the weights below a bracket around it and collects the breakpoints
+inside, and only these are sorted. If the answer is not in the bracket, all breakpoints are sorted.
 """
 
 from libc.math cimport INFINITY
@@ -14,7 +14,7 @@ from kernbench.losses.margin import Hinge
 from kernbench.problems.water_level import SAME_MASS
 
 cdef enum:
-    FEW = 64            # a window of fewer breakpoints is widened
+    FEW = 64            # a bracket of fewer breakpoints is widened
     LARGE_SHARE = 16    # one with more than n / LARGE_SHARE is narrowed
 
 
@@ -38,7 +38,7 @@ cdef class InterceptFinder:
         self.y, self.weights = y, weights
         self.positive = weights[np.asarray(y) > 0].sum()
         self.rounding = SAME_MASS * self.positive
-        self.window = np.empty((len(weights), 2))
+        self.bracket = np.empty((len(weights), 2))
         self.centre, self.radius = 0.0, INFINITY
 
     cpdef double find(self, const double[::1] responses):
@@ -51,10 +51,10 @@ cdef class InterceptFinder:
         return answer
 
     cdef double _find_within(self, const double[::1] responses, double low, double high) except? -1.0:
-        """Return the best b if it lies within the window, else NaN; set the radius of the next window."""
+        """Return the best b if it lies within the bracket, else NaN; set the radius of the next bracket."""
         cdef:
             Py_ssize_t i, n = self.y.shape[0], n_inside = 0
-            Breakpoint *inside = <Breakpoint *> &self.window[0, 0]
+            Breakpoint *inside = <Breakpoint *> &self.bracket[0, 0]
             double below = 0.0, place, lower = 0.0, slope, last
             bint has_lower = False
         for i in range(n):
@@ -67,7 +67,7 @@ cdef class InterceptFinder:
         qsort(inside, n_inside, sizeof(Breakpoint), _by_place)
 
         slope = below - self.positive
-        if slope >= -self.rounding:  # the answer, or the lower end of an interval of them, is below the window
+        if slope >= -self.rounding:  # the answer, or the lower end of an interval of them, is below the bracket
             return np.nan
         for i in range(n_inside):
             slope += inside[i].mass

@@ -1,6 +1,6 @@
-/* The pass over the heights of one or two basins: sums below a window of each, and the members inside the windows.
+/* The pass over the heights of one or two basins: sums below a bracket of each, and the members inside the brackets.
  *
- * Both basins in one pass, eight heights at a time. The window of an example's basin is found without a branch, from its
+ * Both basins in one pass, eight heights at a time. The bracket of an example's basin is found without a branch, from its
  * side, +1 or -1; sums over the first basin and over the second are half the sum and half the difference of two sums.
  * Few heights are inside: their bits are set in one loop, and those that are set are listed in another.
  */
@@ -24,40 +24,40 @@
 #define KB_WIDE 0
 #endif
 
-#define KB_NO_LIMIT 1e300 /* end of a window that holds all heights; both do, or none: other limits are lost beside it */
+#define KB_NO_LIMIT 1e300 /* end of a bracket that holds all heights; both do, or none: other limits are lost beside it */
 
 enum { KB_BLOCK = 1024 }; /* heights of which the bits are held, a multiple of 64 */
 
 typedef double kb_h4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t kb_w4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* A window on the heights of a basin, and what a pass finds. */
+/* A bracket on the heights of a basin, and what a pass finds. */
 typedef struct {
     double low, high;
-    double mass_below;        /* of the members below the window */
+    double mass_below;        /* of the members below the bracket */
     ptrdiff_t n_below, n_inside;
     double *heights, *masses; /* of the members inside, in ascending order of index; room for all members */
     ptrdiff_t *owners;        /* their indices */
-} kb_window;
+} kb_bracket;
 
-/* The window of an example is [low + side * low_side, ... + width + side * width_side]. */
+/* The bracket of an example is [low + side * low_side, ... + width + side * width_side]. */
 typedef struct {
     double low, low_side, width, width_side;
 } kb_limits;
 
 /* Lists example k. */
-KB_INLINE void kb_take(kb_window *window, double height, double mass, ptrdiff_t k)
+KB_INLINE void kb_take(kb_bracket *bracket, double height, double mass, ptrdiff_t k)
 {
-    const ptrdiff_t place = window->n_inside++;
-    window->heights[place] = height;
-    window->masses[place] = mass;
-    window->owners[place] = k;
+    const ptrdiff_t place = bracket->n_inside++;
+    bracket->heights[place] = height;
+    bracket->masses[place] = mass;
+    bracket->owners[place] = k;
 }
 
-/* Sets the windows, and returns the sum of mass times height of all below the window of their basin. `sides` is +1 for
+/* Sets the brackets, and returns the sum of mass times height of all below the bracket of their basin. `sides` is +1 for
  * members of the first basin, -1 for those of the second, NaN for examples of neither; without `masses` all are 1. */
 KB_INLINE double kb_scan(const double *KB_RESTRICT heights, const double *KB_RESTRICT sides,
-                         const double *KB_RESTRICT masses, ptrdiff_t n, kb_window *first, kb_window *second)
+                         const double *KB_RESTRICT masses, ptrdiff_t n, kb_bracket *first, kb_bracket *second)
 {
     const double width_1 = first->high - first->low, width_2 = second->high - second->low;
     const kb_limits at = {0.5 * (first->low + second->low), 0.5 * (first->low - second->low),
@@ -130,7 +130,7 @@ KB_INLINE double kb_scan(const double *KB_RESTRICT heights, const double *KB_RES
 }
 
 KB_CLONES KB_UNUSED static double scan_heights(const double *heights, const double *sides, const double *masses,
-                                               ptrdiff_t n, kb_window *first, kb_window *second)
+                                               ptrdiff_t n, kb_bracket *first, kb_bracket *second)
 {
     if (masses)
         return kb_scan(heights, sides, masses, n, first, second);

@@ -3,10 +3,10 @@
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
 (Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of the
 perceptron changes all heights, but similar ones alike: the new level is near the examples that were at the edge of the
-previous one. So one pass adds up the heights below a window around the median of these examples and collects those
-inside; only a part of the window is sorted. Early steps change the order of thousands of heights, but not much of the
-covered mass: if the window holds many, a histogram finds the part at which the previous mass ends. If the new level is
-not there, a larger part of the window is sorted, then a wider window, and finally everything: the result is always
+previous one. So one pass adds up the heights below a bracket around the median of these examples and collects those
+inside; only a part of the bracket is sorted. Early steps change the order of thousands of heights, but not much of the
+covered mass: if the bracket holds many, a histogram finds the part at which the previous mass ends. If the new level is
+not there, a larger part of the bracket is sorted, then a wider bracket, and finally everything: the result is always
 exact, and the cost linear in the usual case.
 """
 
@@ -21,9 +21,9 @@ from kernbench.problems.draws import cumulative_weights
 cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
 
 cdef enum:
-    FEW = 16                     # the window aims at a population between these
-    MANY = 64
-    NEAR = 32                    # about this many heights of a larger window are sorted
+    FEW = 16                     # the fewest heights that a bracket should hold,
+    MANY = 64                    # and the most
+    NEAR = 32                    # about this many heights of a larger bracket are sorted
     BUCKETS = 512                # of the histogram that selects them
 
 
@@ -48,15 +48,15 @@ cdef class Basin:
         self.wide_heights, self.wide_masses = np.empty(self.size), np.empty(self.size)
         self.owners, self.wide_owners = np.empty(self.size, dtype=np.intp), np.empty(self.size, dtype=np.intp)
         self.landmarks[0], self.n_landmarks, self.reach = members[0], 1, INFINITY
-        self.window.heights, self.window.masses = &self.wide_heights[0], &self.wide_masses[0]
-        self.window.owners = &self.wide_owners[0]
+        self.bracket.heights, self.bracket.masses = &self.wide_heights[0], &self.wide_masses[0]
+        self.bracket.owners = &self.wide_owners[0]
 
-    cdef void set_window(self, const double *c, bint everywhere) noexcept nogil:
-        """Set the wide window around the predicted edge, or to all heights."""
+    cdef void set_bracket(self, const double *c, bint everywhere) noexcept nogil:
+        """Set the wide bracket around the predicted edge, or to all heights."""
         self.centre = self.predicted_edge(c)
-        self.window.low, self.window.high = self.centre - self.reach, self.centre + self.reach
+        self.bracket.low, self.bracket.high = self.centre - self.reach, self.centre + self.reach
         if everywhere:
-            self.window.low, self.window.high = -KB_NO_LIMIT, KB_NO_LIMIT
+            self.bracket.low, self.bracket.high = -KB_NO_LIMIT, KB_NO_LIMIT
 
     cdef double predicted_edge(self, const double *c) noexcept nogil:
         """Return the median height of the examples around the last edge, since a step may change one of them a lot."""
@@ -72,9 +72,9 @@ cdef class Basin:
         return sorted_heights[self.n_landmarks // 2]
 
     cdef void select_near(self, double sum_below, double target) noexcept nogil:
-        """After the pass over the heights, select the part of the window where the mass `target` ends."""
-        self.wide_mass, self.wide_sum, self.wide_count = self.window.mass_below, sum_below, self.window.n_inside
-        self.wide_above = self.size - self.window.n_below - self.wide_count
+        """After the pass over the heights, select the part of the bracket where the mass `target` ends."""
+        self.wide_mass, self.wide_sum, self.wide_count = self.bracket.mass_below, sum_below, self.bracket.n_inside
+        self.wide_above = self.size - self.bracket.n_below - self.wide_count
         self.scans += 1
         self.middle, self.half_width = self.centre, INFINITY
         if self.wide_count > NEAR:
@@ -117,7 +117,7 @@ cdef class Basin:
         self.middle = low + left * width + self.half_width
 
     cdef void sort_interval(self) noexcept nogil:
-        """Sort the part of the wide window in the interval; add up the heights below it."""
+        """Sort the part of the wide bracket in the interval; add up the heights below it."""
         cdef:
             Py_ssize_t k, count = 0, n_below = 0
             double low, high, mass = 0.0, total = 0.0, height, weight
@@ -138,10 +138,10 @@ cdef class Basin:
             count += inside
         self.below_mass, self.below_sum, self.count = self.wide_mass + mass, self.wide_sum + total, count
         self.above = self.wide_above + self.wide_count - n_below - count
-        _sort_window(&self.heights[0], &self.masses[0], &self.owners[0], count)
+        _sort_bracket(&self.heights[0], &self.masses[0], &self.owners[0], count)
 
     cdef bint sort_wider(self) noexcept nogil:
-        """After a miss, sort a larger part of the wide window; return False if all of it was sorted."""
+        """After a miss, sort a larger part of the wide bracket; return False if all of it was sorted."""
         if self.half_width == INFINITY:
             return False
         self.half_width = INFINITY if self.count * 4 > self.wide_count else 4.0 * self.half_width
@@ -149,9 +149,9 @@ cdef class Basin:
         return True
 
     cdef void set_level(self, double mass) noexcept nogil:
-        """Set the edge of the covered mass and its covered share, and move the window there.
+        """Set the edge of the covered mass and its covered share, and move the bracket there.
 
-        `mass` ends inside the window or at its upper end.
+        `mass` ends inside the bracket or at its upper end.
         """
         cdef:
             double covered = self.below_mass, at_edge = 0.0, before
@@ -173,7 +173,7 @@ cdef class Basin:
             at_edge += self.masses[l]
             l += 1
         self.share = min((mass - before) / at_edge, 1.0)
-        # The next wide window covers twice the last error of the prediction.
+        # The next wide bracket covers twice the last error of the prediction.
         self.move = max(0.9 * self.move, fabs(self.edge - self.centre))
         if self.reach == INFINITY:
             self.reach = max(self.heights[min(k + MANY // 2, self.count - 1)] - self.edge,
@@ -223,8 +223,8 @@ cdef class Basin:
         return last
 
 
-cdef void _sort_window(double *heights, double *masses, Py_ssize_t *owners, Py_ssize_t n) noexcept nogil:
-    """Shell sort by height, ascending, carrying masses and owners along: windows are short."""
+cdef void _sort_bracket(double *heights, double *masses, Py_ssize_t *owners, Py_ssize_t n) noexcept nogil:
+    """Shell sort by height, ascending, carrying masses and owners along: brackets are short."""
     cdef Py_ssize_t gap = 1, i, j, owner
     cdef double height, mass
     while gap < n // 3:
@@ -274,7 +274,7 @@ cdef class Water:
             second = self.two and self.second.sort_wider()
             if not (first or second):
                 if self.first.reach == INFINITY and (not self.two or self.second.reach == INFINITY):
-                    if everywhere:  # all heights were in the windows
+                    if everywhere:  # all heights were in the brackets
                         return False
                     everywhere = True
                 self.first.widen()
@@ -289,24 +289,24 @@ cdef class Water:
     cdef void _scan(self, const double *c) noexcept nogil:
         """One pass over all heights, which selects the part where the previously covered mass ends."""
         cdef bint everywhere = self.first.reach == INFINITY or self.two and self.second.reach == INFINITY
-        cdef kb_window unused
-        cdef kb_window *second = &self.second.window
+        cdef kb_bracket unused
+        cdef kb_bracket *second = &self.second.bracket
         cdef double sum_below
-        self.first.set_window(c, everywhere)
+        self.first.set_bracket(c, everywhere)
         if self.two:
-            self.second.set_window(c, everywhere)
+            self.second.set_bracket(c, everywhere)
         else:  # no example is on the other side of a single basin
-            unused = self.first.window
+            unused = self.first.bracket
             second = &unused
         sum_below = scan_heights(c, &self.sides[0], NULL if self.uniform else &self.masses[0], self.sides.shape[0],
-                                 &self.first.window, second)
+                                 &self.first.bracket, second)
         self.first.select_near(sum_below, self.mass)
-        if self.two:  # sums below both windows are kept in the first
+        if self.two:  # sums below both brackets are kept in the first
             self.second.select_near(0.0, self.mass)
 
 
 cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
-    """Compute the level from the window of one basin; return False if it lies outside."""
+    """Compute the level from the bracket of one basin; return False if it lies outside."""
     cdef double mass = basin.below_mass, total = volume + basin.below_sum
     cdef Py_ssize_t k = 0
     # Cover one more as long as it lies below the level over the others.
@@ -320,7 +320,7 @@ cdef bint _solve_one(Water self, Basin basin, double volume) noexcept nogil:
     return True
 
 cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil:
-    """Compute the level from the windows of two basins with equal covered mass; return False if it lies outside."""
+    """Compute the level from the brackets of two basins with equal covered mass; return False if it lies outside."""
     cdef:
         double mass = max(P.below_mass, N.below_mass), total = volume + P.below_sum + N.below_sum, part, pair
         double left_p, left_n, limit = min(P.total, N.total)
@@ -329,7 +329,7 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
     if P.count == 0 or N.count == 0:
         return False
     left_p, left_n = P.masses[0], N.masses[0]
-    # Cover more of the basin with less mass below its window, up to that of the other.
+    # Cover more of the basin with less mass below its bracket, up to that of the other.
     if not _cover(P, mass - P.below_mass, &p, &left_p, &total) or not _cover(N, mass - N.below_mass, &n, &left_n,
                                                                              &total):
         return False
@@ -356,7 +356,7 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
 
 
 cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *total) noexcept nogil:
-    """Cover `mass` more of the window of one basin; return False if the window holds less."""
+    """Cover `mass` more of the bracket of one basin; return False if the bracket holds less."""
     cdef double part
     while mass > SAME_MASS * basin.total:
         if k[0] == basin.count:
@@ -376,7 +376,7 @@ def water_level(c, weights, volume, y=None):
 
     Parameters
     ----------
-    c : ndarray of shape (n,), or (n_levels, n) for one level after the other, each from the window of the one before
+    c : ndarray of shape (n,), or (n_levels, n) for one level after the other, each from the bracket of the one before
     weights, volume, y
         As for `losses.water_level`.
 
@@ -389,7 +389,7 @@ def water_level(c, weights, volume, y=None):
     weights = np.asarray(weights, dtype=np.float64)
     water = Water(np.ones(len(weights)) if y is None else np.asarray(y), weights, y is not None)
     for k in range(heights.shape[0]):
-        for _ in range(3 if heights.shape[0] == 1 else 1):  # once over everything, then from narrow windows
+        for _ in range(3 if heights.shape[0] == 1 else 1):  # once over everything, then from narrow brackets
             if not (<Water> water).level(&heights[k, 0], volume):
                 raise ValueError(NO_LEVEL)
     second = (<Water> water).second if y is not None else (<Water> water).first

@@ -14,7 +14,6 @@
 
 #define KB_PAD 8 /* lengths are multiples of this */
 
-
 #ifdef KB_VECTORS
 typedef double kb_d4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t kb_m4 __attribute__((vector_size(32), aligned(8), may_alias));
@@ -62,20 +61,7 @@ KB_INLINE ptrdiff_t kb_best_lane(kb_d4 best, kb_d4 where, kb_d4 best2, kb_d4 whe
     return (ptrdiff_t)w[winner];
 }
 
-#define KB_T float
-#define KB_NAME(f) f##_float
-#define KB_LOAD kb_load_float
-#include "_pairs_body.h"
-#undef KB_T
-#undef KB_NAME
-#undef KB_LOAD
-
-#define KB_T double
-#define KB_NAME(f) f##_double
-#define KB_LOAD kb_load_double
-#include "_pairs_body.h"
-#undef KB_T
-#undef KB_NAME
-#undef KB_LOAD
+#define KB_BODY "_pairs_body.h"
+#include "_both_precisions.h"
 
 #endif

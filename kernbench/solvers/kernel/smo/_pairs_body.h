@@ -14,7 +14,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_scan)(double *KB_RESTRICT 
     for (ptrdiff_t k = 0; k < n; k += KB_PAD) {
         for (int h = 0; h < 2; h++) {
             const ptrdiff_t l = k + 4 * h;
-            const kb_d4 moved = kb_load_double(e + l) - steps * (KB_LOAD(row_i + l) - KB_LOAD(row_j + l));
+            const kb_d4 moved = kb_load_double(e + l) - steps * (KB_NAME(kb_load)(row_i + l) - KB_NAME(kb_load)(row_j + l));
             const kb_d4 can_grow = moved + kb_load_double(up + l), can_shrink = moved + kb_load_double(low + l);
             const kb_m4 better = can_grow > best[h];
             kb_store(e + l, moved);
@@ -45,7 +45,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(best_partner)(const double *KB_REST
         for (int h = 0; h < 2; h++) {
             const ptrdiff_t l = k + 4 * h;
             kb_d4 difference = tops - (kb_load_double(e + l) + kb_load_double(low + l));
-            kb_d4 curvature = own + kb_load_double(diagonal + l) - two * KB_LOAD(row_i + l);
+            kb_d4 curvature = own + kb_load_double(diagonal + l) - two * KB_NAME(kb_load)(row_i + l);
             difference = kb_select(difference > zero, difference, zero);
             curvature = kb_select(curvature > tiny, curvature, tiny);
             const kb_d4 value = difference * difference / curvature;
@@ -72,7 +72,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_choose)(double *KB_RESTRIC
     for (ptrdiff_t k = 0; k < n; k += KB_PAD) {
         for (int h = 0; h < 2; h++) {
             const ptrdiff_t l = k + 4 * h;
-            const kb_d4 moved = kb_load_double(e + l) - steps * KB_LOAD(row_i + l);
+            const kb_d4 moved = kb_load_double(e + l) - steps * KB_NAME(kb_load)(row_i + l);
             const kb_d4 highest = kb_load_double(high + l), lowest = kb_load_double(low + l);
             kb_d4 curvature = kb_load_double(diagonal + l);
             curvature = kb_select(curvature > tiny, curvature, tiny);
@@ -110,7 +110,7 @@ KB_CLONES KB_UNUSED static ptrdiff_t KB_NAME(move_and_choose_kinked)(
     for (ptrdiff_t k = 0; k < n; k += KB_PAD) {
         for (int h = 0; h < 2; h++) {
             const ptrdiff_t l = k + 4 * h;
-            const kb_d4 moved = kb_load_double(e + l) - steps * KB_LOAD(row_i + l), now = kb_load_double(beta + l);
+            const kb_d4 moved = kb_load_double(e + l) - steps * KB_NAME(kb_load)(row_i + l), now = kb_load_double(beta + l);
             const kb_d4 highest = kb_load_double(high + l), lowest = kb_load_double(low + l);
             kb_d4 curvature = kb_load_double(diagonal + l);
             curvature = kb_select(curvature > tiny, curvature, tiny);
