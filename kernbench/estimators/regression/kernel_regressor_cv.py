@@ -41,7 +41,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Each as ``gamma`` of `KernelRegressor`, resolved on all rows, without repetitions. One for a kernel without
         gamma.
     loss : str, default="squared_error"
-        As in `KernelRegressor`, like all parameters that are not explained here.
+        ``"squared_error"``, ``"huber"``, ``"epsilon_insensitive"``, ``"squared_epsilon_insensitive"``,
+        ``"absolute_error"`` or ``"quantile"``, as in `KernelRegressor`, like all parameters that are not explained here.
     cv : int, splitter or iterable, default=5
         Number of folds, of consecutive rows as in scikit-learn, or anything that its ``check_cv`` accepts, if it holds
         out each row at most once.
