@@ -5,6 +5,7 @@ import io
 import pickle
 import tarfile
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,6 +50,16 @@ def test_every_combination_of_the_first_values_is_tried():
     tried = measuring.grid_of(values, {"learning_rate": 2, "gamma": 2})
     assert len(tried) == 4 and {"learning_rate": 0.1, "gamma": 100.0} in tried
     assert measuring.grid_of({}, {"gamma": 2}) == [{}]
+
+
+def test_images_that_validate_do_not_judge():
+    X, y = np.arange(40.0)[:, None], np.where(np.arange(40) % 4, -1, 1)
+    data = SimpleNamespace(X_test=X, y_test=y)
+    (judging, labels), keywords = measuring._parts_of_test(data, 12, seed=3)
+    validating = keywords["validation"][0]
+    assert sorted([*judging[:, 0], *validating[:, 0]]) == X[:, 0].tolist() and len(validating) == 12
+    assert np.sum(keywords["validation"][1] > 0) == 3 and np.sum(labels > 0) == 7
+    assert measuring._parts_of_test(data, 0, seed=3) == ((X, y), {})
 
 
 def test_the_grids_hold_the_papers_gammas():
