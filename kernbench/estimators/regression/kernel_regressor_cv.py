@@ -42,7 +42,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         gamma.
     loss : str, default="squared_error"
         ``"squared_error"``, ``"huber"``, ``"epsilon_insensitive"``, ``"squared_epsilon_insensitive"``,
-        ``"absolute_error"`` or ``"quantile"``, as in `KernelRegressor`, like all parameters that are not explained here.
+        ``"absolute_error"`` or ``"quantile"``, as in `KernelRegressor`; so are all parameters that are not explained
+        here.
     cv : int, splitter or iterable, default=5
         Number of folds, of consecutive rows as in scikit-learn, or anything that its ``check_cv`` accepts, if it holds
         out each row at most once.
