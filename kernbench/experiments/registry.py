@@ -39,6 +39,7 @@ EXPERIMENTS = [
         "papers.dsg.svm",
         "papers.dsg.multiclass",
         "papers.dsg.molecules",
+        "papers.dsg.losses",
         "papers.dsg.cost",
     )
 ]

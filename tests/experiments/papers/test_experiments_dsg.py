@@ -8,6 +8,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
+from sklearn.svm import OneClassSVM
 
 from kernbench._lazy import load
 from kernbench.datasets import load as load_data
@@ -15,12 +16,13 @@ from kernbench.datasets import real
 from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, evaluation, peers
 from kernbench.experiments.papers.dsg.runs import gp as gp_runs
+from kernbench.experiments.papers.dsg.runs import losses as loss_runs
 from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
 from kernbench.experiments.papers.dsg.runs import stream as stream_runs
 from kernbench.experiments.run.cells import plan
 
-NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-cost")
-RIDGE, GP, SVM, MULTICLASS, MOLECULES, COST = EXPERIMENTS = [get(name) for name in NAMES]
+NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-losses", "dsg-cost")
+RIDGE, GP, SVM, MULTICLASS, MOLECULES, LOSSES, COST = EXPERIMENTS = [get(name) for name in NAMES]
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not reach")
@@ -242,3 +244,56 @@ def test_orders_are_measured(outcome, method, model_d):
         blocks = np.ceil(np.array([200, 400, 800]) / 128)
         expected = np.polyfit(np.log([200, 400, 800]), np.log(blocks * (blocks + 1)), 1)[0]
         assert found["work_n"] == pytest.approx(expected, abs=0.3)
+
+
+# --- losses without an experiment in the paper ---------------------------------------------------------------
+
+
+def test_the_exact_density_ratio_is_the_minimiser():
+    """No small change of the function lowers the objective, written out here once more."""
+    found = data.shifted_normals(120, 1)
+    P, Q = found.X_train[found.y_train > 0], found.X_train[found.y_train < 0]
+    model = loss_runs.ExactDensityRatio(gamma=0.5, alpha=0.05).fit(P, Q)
+    K = np.exp(-0.5 * (model.rows_ - model.rows_.T) ** 2)
+
+    def objective(a):
+        f = K @ a
+        return 0.025 * a @ f + np.exp(f[len(P) :]).mean() - f[: len(P)].mean()
+
+    least = objective(model.coef_)
+    np.testing.assert_allclose(model.log_ratio(Q), (K @ model.coef_)[len(P) :], atol=1e-10)
+    for change in np.random.default_rng(0).standard_normal((20, len(K))):
+        assert objective(model.coef_ + 1e-3 * change) > least
+
+
+def test_the_exact_novelty_detector_is_in_the_scale_of_the_other_one():
+    found = data.two_clusters(200, 50)
+    model = loss_runs.exact_novelty_detector(nu=0.2, gamma=0.5).fit(found.X_train)
+    oracle = OneClassSVM(nu=0.2, gamma=0.5, tol=1e-8).fit(found.X_train)
+    expected = oracle.score_samples(found.X_test) / (0.2 * 200)
+    np.testing.assert_allclose(loss_runs.outputs(model, found.X_test), expected, atol=1e-6)
+
+
+def test_the_quantiles_that_are_known_are_those_of_the_rows():
+    found = data.noisy_waves(20_000, 1)
+    for quantile in (0.1, 0.5, 0.9):  # six standard deviations: a probability of failure of 2e-9
+        below = np.mean(found.y_train <= data.wave_quantile(found.X_train, quantile))
+        assert abs(below - quantile) < 6 * np.sqrt(quantile * (1 - quantile) / 20_000)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method"),
+    [("svr", "plain-regression"), ("quantile-90", "plain-regression"), ("density-ratio", "plain-ratio")],
+)
+def test_every_loss_comes_near_its_exact_solution(outcome, dataset, method):
+    found = outcome(LOSSES, dataset, method, arguments={"n_train": 200, "n_test": 100}, max_iter=400)
+    assert found["metrics"]["distance"] < 0.25 and found["metrics"]["certificate"] < 1e-6
+    assert found["trace"]["distance"][-1] == pytest.approx(found["metrics"]["distance"])
+    if dataset == "quantile-90":
+        assert found["metrics"]["share"] == pytest.approx(0.9, abs=0.03)
+
+
+def test_an_exact_solution_is_at_no_distance_from_itself(outcome):
+    found = outcome(LOSSES, "novelty", "exact-novelty", arguments={"n_train": 200, "n_test": 100})
+    assert found["metrics"]["distance"] == found["metrics"]["share_off"] == 0.0
+    assert found["metrics"]["share"] <= 0.1 and found["metrics"]["n_iter"] is None

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.stats import norm
 
 from kernbench.datasets import Dataset, load
 from kernbench.datasets.base import array_checksum
@@ -24,16 +25,7 @@ def rate_problem(n_train=3000, n_test=1, seed=0):
     rng = np.random.default_rng([n_train, seed])
     X = rng.uniform(-2, 2, (n_train + n_test, 2))
     y = np.sin(X[:, 0]) * X[:, 1] + 0.1 * rng.standard_normal(len(X))
-    parts = X[:n_train], y[:n_train], X[n_train:], y[n_train:]
-    return Dataset(
-        "smooth-2d",
-        *parts,
-        kind="generated",
-        description=f"y = sin(x_0) x_1 + 0.1 e on [-2, 2]², {n_train:,} training rows drawn with seed {seed}.",
-        source=f"{__name__}.rate_problem",
-        checksum=array_checksum(*parts),
-        task="regression",
-    )
+    return _generated("smooth-2d", X, y, n_train, seed, "y = sin(x_0) x_1 + 0.1 e on [-2, 2]²", rate_problem)
 
 
 def cifar10_convolved(n_components=256, n_filters=256):
@@ -115,4 +107,49 @@ def generated_molecules(n_train=600, n_test=200, n_atoms=8, seed=0):
         source=f"{__name__}.generated_molecules",
         checksum=array_checksum(*parts),
         task="regression",
+    )
+
+
+def noisy_waves(n_train=1000, n_test=500, seed=0):
+    """Rows uniform on [-3, 3], y = sin(2 x) + (0.1 + 0.1 |x|) e, whose quantiles are known."""
+    rng = np.random.default_rng([n_train, seed])
+    X = rng.uniform(-3, 3, (n_train + n_test, 1))
+    y = wave_quantile(X, rng.random(len(X)))
+    text = "y = sin(2 x) + (0.1 + 0.1 |x|) e, x uniform on [-3, 3]"
+    return _generated("noisy-waves", X, y, n_train, seed, text, noisy_waves)
+
+
+def wave_quantile(X, quantile):
+    """The conditional quantile of `noisy_waves` at rows."""
+    return np.sin(2 * X[:, 0]) + (0.1 + 0.1 * np.abs(X[:, 0])) * norm.ppf(quantile)
+
+
+def two_clusters(n_train=1000, n_test=500, seed=0):
+    """Rows of two normal clusters in the plane; test rows are uniform on [-3, 3]², many of them novel."""
+    rng = np.random.default_rng([n_train, seed])
+    rows = 0.5 * rng.standard_normal((n_train, 2)) + rng.choice([-1.5, 1.5], (n_train, 1))
+    X = np.vstack([rows, rng.uniform(-3, 3, (n_test, 2))])
+    text = "Two normal clusters in the plane, test rows uniform on [-3, 3]²"
+    return _generated("two-clusters", X, np.ones(len(X)), n_train, seed, text, two_clusters, "binary")
+
+
+def shifted_normals(n_train=1000, n_test=500, seed=0):
+    """Rows of N(0, 1), y = 1, and as many of N(0.5, 1), y = -1: the logarithm of their ratio is 1/8 - x/2."""
+    rng = np.random.default_rng([n_train, seed])
+    y = np.where(np.arange(n_train + n_test) % 2 == 0, 1.0, -1.0)
+    X = (rng.standard_normal(len(y)) + np.where(y > 0, 0.0, 0.5))[:, None]
+    text = "Normal rows, p = N(0, 1) and q = N(0.5, 1)"
+    return _generated("shifted-normals", X, y, n_train, seed, text, shifted_normals, "binary")
+
+
+def _generated(name, X, y, n_train, seed, text, made_by, task="regression"):
+    parts = X[:n_train], y[:n_train], X[n_train:], y[n_train:]
+    return Dataset(
+        name,
+        *parts,
+        kind="generated",
+        description=f"{text}; {n_train:,} training and {len(y) - n_train:,} test rows, drawn with seed {seed}.",
+        source=f"{__name__}.{made_by.__name__}",
+        checksum=array_checksum(*parts),
+        task=task,
     )
