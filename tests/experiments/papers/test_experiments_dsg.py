@@ -84,7 +84,13 @@ def test_the_regulariser_is_the_papers():
 def test_without_pytorch_networks_are_named_gaps():
     cells, gaps = plan([MULTICLASS], "quick")
     assert {cell.dataset for cell in cells} == {"digits"}
-    assert {gap.method for gap in gaps} == {"lenet", "lenet-top", "lenet-doubly", "lenet-kernel-svc"}
+    assert {gap.method for gap in gaps} == {
+        "lenet",
+        "lenet-top",
+        "lenet-doubly",
+        "lenet-doubly-median",
+        "lenet-kernel-svc",
+    }
 
 
 # --- data ---------------------------------------------------------------------------------------------------

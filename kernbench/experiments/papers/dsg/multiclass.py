@@ -42,6 +42,8 @@ NETWORKS = (
            **ON_FEATURES, **TORCH),
     Method("lenet-doubly", "doubly stochastic on LeNet's features", CLASSIFIER, {**SOFTMAX, **PAPERS},
            **ON_FEATURES, **TORCH),
+    Method("lenet-doubly-median", "the same, width the median distance, α = 1e-6", CLASSIFIER,
+           {**SOFTMAX, "alpha": 1e-6, "gamma": gamma_of(1.0)}, **ON_FEATURES, **TORCH),
     Method("lenet-kernel-svc", "KernelSVC on LeNet's features", "kernbench.estimators:KernelSVC",
            {"C": 10.0, "gamma": gamma_of(1.0), "cache_size": 2000}, measure=f"{LENET}.runs:measure", **TORCH),
 )  # fmt: skip
@@ -115,7 +117,7 @@ PAPER_SCALE = Scale(
             stands_for="mnist8m",
             note="STAND-IN for MNIST8M: 400,000 images, deformed as they are read, as the 1,568 features of a LeNet "
             "trained on them in one pass. With so many columns a doubly stochastic pass over 1.6 million takes hours.",
-            methods=("lenet", "lenet-top", "lenet-doubly"),
+            methods=("lenet", "lenet-top", "lenet-doubly", "lenet-doubly-median"),
             repeat_argument="seed",
             optional=True,
         ),
@@ -187,6 +189,14 @@ EXPERIMENT = Experiment(
             "On LeNet's features it errs at most 0.1 points more than KernelSVC.",
             "lenet-doubly",
             "lenet-kernel-svc",
+            "test_error",
+            0.001,
+        ),
+        Claim(
+            "With the median distance as its width and α = 1e-6 it errs no more than LeNet trained as a whole "
+            "(0.1 points).",
+            "lenet-doubly-median",
+            "lenet",
             "test_error",
             0.001,
         ),
@@ -272,7 +282,9 @@ EXPERIMENT = Experiment(
     "the net's 11 %. On MNIST, a LeNet of the paper's shape is trained here (Adam, batches of 128), as a whole; its "
     "1,568 features, with ν and a width of four median distances as in the paper, are the input of the doubly "
     "stochastic method, of two fully connected layers (the paper's fixed net) and of KernelSVC, whose times leave out "
-    "the training of the features. On CIFAR-10 we use fixed random convolutions. Its"
+    "the training of the features. In one pass over 60,000 images (the paper has eight million) its ν and width err "
+    "more than the network; the same pass with the median width and α = 1e-6 does not. On CIFAR-10 we use fixed "
+    "random convolutions. Its"
     " ImageNet (44.5 % with ten votes, against 42 % of the net trained as a whole and 46 % of one "
     "with fixed features) is out of reach and is quoted from the paper. Batches and steps of the default "
     "were chosen on 10,000 training images of MNIST, held out. One thread.",
