@@ -13,10 +13,12 @@ COUNTS = {
     ("kernel-svm", "smo"): ("working_set_size", "classic_rows"),
     ("kernel-svm", "sbp"): ("burn_in", "fetch_rows"),
     ("kernel-svm", "perceptron"): ("n_passes",),
-    ("kernel-svm", "norma"): ("window",),
+    ("kernel-svm", "norma"): ("window", "batch_size"),
+    ("kernel-svm", "pegasos"): ("batch_size",),
+    ("kernel-svm", "sdca"): ("batch_size",),
     ("kernel-svm", "scs"): ("n", "s0", "growth", "sample_cap"),
     ("kernel-svm", "wolfe"): ("bundle_size",),
-    ("linear-svm", "sdca"): ("min_iter",),
+    ("linear-svm", "sdca"): ("min_iter", "batch_size"),
     ("linear-svm", "newton"): ("min_iter",),
     ("linear-regression", "newton"): ("min_iter",),
     ("linear-svm", "pegasos"): ("batch_size",),
@@ -25,11 +27,13 @@ COUNTS = {
     ("linear-svm", "rbcd"): ("n_blocks",),
     ("linear-svm", "bundle"): ("max_cuts",),
     ("kernel-regression", "smo"): ("classic_rows",),
-    ("kernel-regression", "norma"): ("window",),
+    ("kernel-regression", "sdca"): ("batch_size",),
+    ("kernel-regression", "pegasos"): ("batch_size",),
+    ("kernel-regression", "norma"): ("window", "batch_size"),
     ("kernel-nu-svm", "smo"): ("classic_rows",),
     ("kernel-nu-regression", "smo"): ("classic_rows",),
     ("kernel-novelty", "smo"): ("classic_rows",),
-    ("linear-regression", "sdca"): ("min_iter",),
+    ("linear-regression", "sdca"): ("min_iter", "batch_size"),
     ("linear-regression", "pegasos"): ("batch_size",),
     ("linear-regression", "sbmd"): ("n_blocks",),
     ("linear-regression", "rbcd"): ("n_blocks",),
@@ -43,7 +47,7 @@ COUNTS = {
     ("ranked-range", "agd"): ("inner_steps", "batch_size"),
     ("ranked-range", "dca"): ("inner_steps", "batch_size"),
     ("auc-margin", "pesg"): ("stage_steps", "n_positive", "n_negative"),
-    ("doubly-stochastic", "doubly-sgd"): ("n_outputs", "block_size"),
+    ("doubly-stochastic", "doubly-sgd"): ("n_outputs", "block_size", "window"),
 }
 COUNTED = [(*where, name) for where, names in COUNTS.items() for name in names]
 
@@ -58,6 +62,8 @@ def build(entry, twin, **options):
     kernel = None if entry.kind.counts == "n_inner_products" else Gaussian(1.0)
     if entry.problem == "ranked-range":
         options = {"ranked_range": (2.0, 20.0), **options}
+    if (entry.problem, entry.name) == ("kernel-svm", "sdca"):
+        options = {"fit_intercept": False, **options}  # which batches of coordinates need
     data = entry.kind.make_data(X, kernel, twin=twin, dtype=np.float64)
     return entry.load(twin)(data, y, alpha=0.1, random_state=0, **entry.kind.defaults, **options)
 
