@@ -11,7 +11,6 @@ from kernbench.kernels.engine.operands._operand cimport Operand
 
 import numpy as np
 
-from kernbench.kernels._cached_rows import DEFAULT_CACHE_BYTES
 from kernbench.kernels.blocks import CHUNK_BYTES
 from kernbench.kernels.engine._products import add_weighted_rows, fill_block, multiply
 from kernbench.kernels.engine.engines import make_engine
