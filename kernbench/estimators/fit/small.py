@@ -58,8 +58,27 @@ class SmallTask(Protocol):
         """Set the attributes that define the model's function."""
 
 
-def fit_small(small):
+def is_small(small):
+    """Return whether the problems of a `SmallTask` are small and it needs nothing of the driver."""
+    return _is_plain(small.task) and _are_few(small)
+
+
+def small_rows(small):
+    """Return the kernel rows of a `SmallTask`."""
+    task, model = small.task, small.task.model
+    return make_rows(
+        small.X, small.kernel, task.dtype, cache_size=model.cache_size, twin="compiled", may_widen=model.dtype == "auto"
+    )
+
+
+def fit_small(small, rows=None):
     """Fit the model of a `SmallTask` if its problems are small and it needs nothing of the driver.
+
+    Parameters
+    ----------
+    small : SmallTask
+    rows : KernelRows, optional
+        Its `small_rows`, of an earlier fit; made by default.
 
     Returns
     -------
@@ -71,21 +90,15 @@ def fit_small(small):
     KeyboardInterrupt
         After Ctrl-C; the model is fitted as far as the run got.
     """
-    task, model = small.task, small.task.model
-    if not _is_plain(task) or not _are_few(small):
+    model = small.task.model
+    if not is_small(small):
         return False
     with single_threaded_blas():
-        rows = make_rows(
-            small.X,
-            small.kernel,
-            task.dtype,
-            cache_size=model.cache_size,
-            twin="compiled",
-            may_widen=model.dtype == "auto",
-        )
+        rows = small_rows(small) if rows is None else rows
+        n_earlier = rows.n_evaluations
         model.dtype_ = rows.dtype.__name__
         problems = small.problems(rows)
-        n_computed = rows.n_evaluations
+        n_computed = rows.n_evaluations - n_earlier
         try:
             solved, interrupted = problems.run(), False
         except KeyboardInterrupt:
@@ -93,7 +106,7 @@ def fit_small(small):
     if not solved or not (interrupted or _is_certified(small, problems)):
         return False
     small.set_coef(problems)
-    _set_outcome(model, problems, n_computed)
+    _set_outcome(model, problems, n_computed, rows.n_evaluations - n_earlier)
     if interrupted:
         raise KeyboardInterrupt
     return True
@@ -140,10 +153,10 @@ def _is_certified(small, problems):
     return problems.is_certified(unit, small.folding(problems), 1.0 if rows.single else SMALL)
 
 
-def _set_outcome(model, problems, n_computed):
+def _set_outcome(model, problems, n_computed, n_evaluations):
     """Set the attributes that `set_outcome` sets after runs of the driver; `n_computed` kernel values preceded them."""
     n_problems, n_done = len(problems.intercept), problems.n_done
-    n_evaluations = model.n_kernel_evaluations_ = problems.kernel.n_evaluations
+    model.n_kernel_evaluations_ = n_evaluations
     status = ["converged"] * n_done
     if n_done < n_problems:
         status += [INTERRUPTED] + [NOT_STARTED] * (n_problems - n_done - 1)

@@ -195,13 +195,20 @@ class GridOfCells:
         )
 
     def warn(self):
-        """Warn of a search that ended early and of fits that did not converge."""
+        """Warn of a search that ended early, of scores that choose nothing and of fits that did not converge."""
         if self.status is not None:
             done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
             warnings.warn(
                 f"The search ended after {done} of {len(self.cells)} cells, for {why}: the best of these was taken. "
                 f"Raise max_seconds, or shorten {' or '.join(self.search._grid)}.",
                 ConvergenceWarning,
+                stacklevel=4,
+            )
+        if self.best_rank is not None and self.best_rank[0] == -np.inf:
+            warnings.warn(
+                "No cell has a finite mean score, so the first of them was taken: choose fewer folds (R² of one "
+                "held-out row is not defined), or another scoring.",
+                UserWarning,
                 stacklevel=4,
             )
         if self.n_unconverged:

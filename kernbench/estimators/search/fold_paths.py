@@ -137,12 +137,12 @@ class _FoldPath:
     @property
     def n_bytes(self):
         """About how much memory the rows and the data of the solver take."""
-        task, size = self.task, _size_of(self.paths.examples.X)
+        task, size = self.task, size_of(self.paths.examples.X)
         if task.n_values is not None:
             return size + 12 * task.n_values
         data = getattr(self.data, "X", self.data)
         if sparse.issparse(data) or isinstance(data, np.ndarray):
-            return size + _size_of(data)
+            return size + size_of(data)
         values = 8 * task.problems[0].n_rows * task.problems[0].n_coef
         cache_size = getattr(self.paths.model, "cache_size", None)
         return size + (values if cache_size is None else min(values, int(cache_size * 2**20)))
@@ -152,5 +152,6 @@ class _FoldPath:
         self.last, self.task, self.data = self.task.last, None, None
 
 
-def _size_of(X):
+def size_of(X):
+    """Return the bytes of rows."""
     return X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes

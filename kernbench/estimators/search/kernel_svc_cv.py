@@ -25,7 +25,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     problem of a fold is that of all rows with the coefficients of the held-out rows fixed at 0. So all folds and Cs use
     the kernel rows that were computed once (as far as ``cache_size`` holds them), each fold starts from the solution
     for all rows or from its own for the C before, and the gradient holds the scores of held-out rows, so that nothing
-    is predicted.
+    is predicted. Few rows of more than two classes are fitted fold by fold, as `KernelSVC` fits them, where this is
+    faster.
 
     Parameters
     ----------

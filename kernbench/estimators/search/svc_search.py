@@ -10,14 +10,16 @@ from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.calibration import METHODS, fitted_calibration, out_of_fold_probabilities
 from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.folds import Examples
-from kernbench.estimators.search.frame import Search
+from kernbench.estimators.search.frame import Search, changed
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.one_kernel import OneKernel
 from kernbench.estimators.search.parameters import check_memory
 from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import CalibratedResult
+from kernbench.estimators.search.small_folds import SmallFolds
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.kernel_task import KernelTask
+from kernbench.estimators.svm.small_pairs import fit_small_pairs
 from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag, check_name, check_number
@@ -63,6 +65,26 @@ class SVCCells:
 
     def _make_kernel(self):
         return OneKernel(self.task, self.examples.sample_weight, self.folds, self.deadline)
+
+
+class PairCells(SVCCells):
+    """The same, of which small ones of many classes are fitted fold by fold."""
+
+    def __init__(self, model, examples, folds, deadline):
+        super().__init__(changed(model, verbose=0, callback=None), examples, folds, deadline)
+        self._small = None
+
+    @property
+    def n_kernel_evaluations(self):
+        return super().n_kernel_evaluations + (0 if self._small is None else self._small.n_kernel_evaluations)
+
+    def cells(self, Cs):
+        self._small, n_done = SmallFolds(self.task, self.examples, self.folds, self.deadline), 0
+        for cell in self._small.cells(Cs):
+            n_done += 1
+            yield cell
+        if n_done < len(Cs):
+            yield from super().cells(Cs[n_done:])
 
 
 class SVCSearch(CalibratedResult, Search):
@@ -124,7 +146,7 @@ class SVCSearch(CalibratedResult, Search):
         return [list(range(n_folds))]
 
     def _source(self, group, examples, folds, deadline, part=None):
-        return SVCCells(self._model({"C": self._first_strength(), **group}), examples, folds, deadline)
+        return PairCells(self._model({"C": self._first_strength(), **group}), examples, folds, deadline)
 
     def _drawn_seed(self):
         # Nothing is drawn for other kernels, also not from NumPy's global state.
@@ -160,7 +182,8 @@ class SVCSearch(CalibratedResult, Search):
         task = KernelTask(model, X, y, sample_weight)
         if solutions:  # else the cell was stored, a race ended before, or a function chose it
             task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
-        fit_task(task, [model])
+        if solutions or not fit_small_pairs(task):
+            fit_task(task, [model])
         return model
 
     def _take(self, model, cells):

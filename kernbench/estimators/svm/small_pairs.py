@@ -2,21 +2,37 @@
 
 import numpy as np
 
-from kernbench.estimators.fit.small import fit_small
+from kernbench.estimators.fit.small import fit_small, is_small, small_rows
 from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
 
 
-def fit_small_pairs(task):
+def fit_small_pairs(task, rows=None):
     """Fit the model of a `KernelTask` if its pairs are small and it needs nothing of the driver.
+
+    Parameters
+    ----------
+    task : KernelTask
+    rows : KernelRows, optional
+        Its `rows_of_small_pairs`, of an earlier fit for another C; made by default.
 
     Returns
     -------
     bool
         False if the model was not fitted; see `fit_small`.
     """
-    return fit_small(_SmallPairs(task))
+    return fit_small(_SmallPairs(task), rows)
+
+
+def has_small_pairs(task):
+    """Return whether `fit_small_pairs` fits such a task, unless a pair needs more steps than usual."""
+    return is_small(_SmallPairs(task))
+
+
+def rows_of_small_pairs(task):
+    """Return the kernel rows of such a task, for several fits."""
+    return small_rows(_SmallPairs(task))
 
 
 class _SmallPairs:

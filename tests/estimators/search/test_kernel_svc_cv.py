@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils.estimator_checks import check_estimator
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search import cells, one_kernel, parameters
+from kernbench.estimators.search import cells, one_kernel, parameters, small_folds
 from kernbench.estimators.search.starts import restored
 from kernbench.kernels.blocks import block
 from kernbench.kernels.rows import KernelRows
@@ -115,6 +115,48 @@ def test_any_splitter_that_holds_rows_out_once():
     assert len([name for name in alone.cv_results_ if name.startswith("split")]) == 60
     part = KernelSVCCV([1.0], [0.1], cv=[(np.arange(20, 60), np.arange(20))]).fit(X, y)
     assert np.isfinite(part.oof_decision_[:20]).all() and np.isnan(part.oof_decision_[20:]).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"class_weight": "balanced"}, {"fit_intercept": False}], ids=str)
+@pytest.mark.parametrize("form", ["dense", "sparse", "precomputed", "weighted"])
+def test_few_rows_of_many_classes_are_fitted_fold_by_fold(monkeypatch, settings, form):
+    """As `KernelSVC` fits them: decision values are the same, not up to `tol`, and solver objects are not made."""
+    X, y = examples(150, n_classes=5)
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float) if form == "weighted" else None
+    kernel = {"kernel": "precomputed"} if form == "precomputed" else {"gamma": 0.1}
+    if form == "sparse":
+        X = sparse.csr_matrix(X)
+    elif form == "precomputed":
+        X = block(kernels.Gaussian(sigma=np.sqrt(0.5 / 0.1)), X, X)
+    monkeypatch.setattr(one_kernel, "make_solver", None)
+    own = {"kernel": "precomputed"} if form == "precomputed" else {"gammas": [0.1]}
+    search = KernelSVCCV([1.0, 10.0], cv=3, decision_function_shape="ovo", **own, **settings)
+    search.fit(X, y, sample_weight=weights)
+    model = KernelSVC(**{"C": search.best_params_["C"], "decision_function_shape": "ovo"}, **kernel, **settings)
+    for train, test in StratifiedKFold(3).split(X, y):
+        rows, columns = (train, train), (test, train)
+        parts = [X[np.ix_(*part)] if form == "precomputed" else X[part[0]] for part in (rows, columns)]
+        model.fit(parts[0], y[train], sample_weight=None if weights is None else weights[train])
+        np.testing.assert_allclose(search.oof_decision_[test], model.decision_function(parts[1]), atol=1e-9)
+    assert 0 < search.n_kernel_evaluations_ <= 5 * len(y) ** 2  # of each fold once, and of the last fit
+
+
+def test_many_classes_go_on_together_where_a_pair_needs_more_steps(monkeypatch):
+    """From the first C that `KernelSVC` leaves to the driver, and where folds are too many for their kernel rows."""
+    X, y = examples(120, n_classes=4)
+    expected = KernelSVCCV(CS, [0.1], cv=4, tol=1e-6, certify=0.5, calibration="sigmoid").fit(X, y)
+    fit = small_folds.fit_small_pairs
+    monkeypatch.setattr(small_folds, "fit_small_pairs", lambda task, rows: task.model.C < 1.0 and fit(task, rows))
+    solved, solve = [], one_kernel.OneKernel.cells
+    monkeypatch.setattr(one_kernel.OneKernel, "cells", lambda self, Cs: solved.append(list(Cs)) or solve(self, Cs))
+    for cache_size, Cs in ((500, CS[1:]), (0.001, CS)):
+        solved.clear()
+        search = KernelSVCCV(CS, [0.1], cv=4, tol=1e-6, calibration="sigmoid", cache_size=cache_size).fit(X, y)
+        assert solved == [Cs]
+        for name in ("mean_test_score", "split2_test_score"):
+            np.testing.assert_allclose(search.cv_results_[name], expected.cv_results_[name], atol=1.01 / 30)
+        np.testing.assert_allclose(search.predict_proba(X), expected.predict_proba(X), atol=1e-3)
+    assert np.isfinite(expected.cv_results_["certified_lower"][expected.best_index_])
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy", "average_precision"])

@@ -192,6 +192,14 @@ def test_regression_folds_need_weight_and_rows():
         FACES[2].make(kernel="linear").fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+def test_scores_that_choose_nothing_are_named():
+    """R² of one held-out row is not defined, as in scikit-learn."""
+    with pytest.warns(UserWarning, match="No cell has a finite mean score.*another scoring"):
+        search = KernelRegressorCV([0.1, 0.01], cv=2).fit([[0.0], [1.0]], [0.0, 1.0])
+    assert np.isnan(search.best_score_) and search.best_params_["alpha"] == 0.1
+
+
 @pytest.mark.parametrize("face", KERNELS, ids=str)
 def test_a_kernel_function_cannot_be_compared(face):
     X, y = face.data(60)
