@@ -24,7 +24,7 @@ class Paper:
     page, group : str
         The file without suffix; the paper's heading in the report.
     tables : tuple of (experiment, heading)
-        Sections of the report's details that the page shows.
+        Sections of the report's details that the page shows; a heading may be the beginning of one.
     """
 
     page: str
@@ -44,7 +44,7 @@ PAPERS = (
     Paper(
         "doubly_sgd",
         "Doubly stochastic",
-        (("dsg-svm", "Test error after one pass"), ("dsg-svm", "Test error in the time of one doubly stochastic pass")),
+        (("dsg-svm", "Test error after one pass"), ("dsg-svm", "Test error in the time of")),
     ),
 )
 
@@ -68,6 +68,12 @@ def section(text, heading, level=2):
     if not found:
         raise LookupError(f"the report has no section {heading!r}: run kernbench report, or change docs/_papers.py")
     return found[1].strip()
+
+
+def titled(text, beginning):
+    """Return the only heading of the second level that begins so; what was given if there is no such heading."""
+    found = re.findall(rf"^## ({re.escape(beginning)}.*)$", text, re.M)
+    return found[0] if len(found) == 1 else beginning
 
 
 def _details(folder, experiment):
@@ -106,8 +112,9 @@ def findings(folder, paper):
     citation, claims = claims.split("\n\n", 1)
     parts = [f"{citation}.", "### Claims", re.sub(r"(?<!\n)\n\* ", "\n* ", claims)]
     for experiment, heading in paper.tables:
-        title = _details(folder, experiment).splitlines()[0].removeprefix("# ")
-        parts += [f"### {heading}", f"{title}:", section(_details(folder, experiment), heading)]
+        details = _details(folder, experiment)
+        title, heading = details.splitlines()[0].removeprefix("# "), titled(details, heading)
+        parts += [f"### {heading}", f"{title}:", section(details, heading)]
     for experiment in dict.fromkeys(name for name, _ in paper.tables):
         parts += [f"### {DIFFERENCES}", section(_details(folder, experiment), DIFFERENCES)]
     return "\n\n".join(parts) + "\n"

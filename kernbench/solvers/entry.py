@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from numbers import Integral
 
 import numpy as np
 
@@ -34,12 +35,14 @@ class SolverEntry:
     stopping : str
         What ``tol`` is compared with; by default the certified duality gap.
     default_epochs : float, default=0
-        Number of passes of n iterations after which a run with ``max_iter=-1`` ends with a warning.
+        Number of passes over n rows after which a run with ``max_iter=-1`` ends with a warning.
     default_iterations : int, default=0
         Smallest number of iterations that ``max_iter=-1`` stands for.
     default_work : int, optional
         For a solver whose iteration is a step on one row, the stored values that `default_iterations` steps may touch.
         With longer rows, or a loss whose steps take longer, the steps are fewer.
+    steps_on_batches : bool
+        Whether an iteration with the option ``batch_size`` is a step on so many rows; else it is a visit of one row.
     draws : bool
         Whether it uses ``random_state``.
     two_precisions : bool
@@ -56,6 +59,7 @@ class SolverEntry:
     default_epochs: float = 0
     default_iterations: int = 0
     default_work: int | None = None
+    steps_on_batches: bool = False
     draws: bool = True
     two_precisions: bool = False
 
@@ -84,12 +88,22 @@ class SolverEntry:
         """Whether ``tol`` is compared with a certified gap."""
         return self.stopping.startswith("certified")
 
-    def iteration_limit(self, n_samples, row_values=1, loss=None):
-        """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average, and a loss."""
+    def rows_per_iteration(self, options):
+        """Rows that an iteration of a run with these options visits: ``batch_size`` if it is a step on a batch.
+
+        An invalid size counts as 1: the solver's constructor rejects it, with a message that names the valid ones.
+        """
+        rows = (options or {}).get("batch_size", 1)
+        return int(rows) if self.steps_on_batches and isinstance(rows, Integral) and rows >= 1 else 1
+
+    def iteration_limit(self, n_samples, row_values=1, loss=None, options=None):
+        """Iterations that ``max_iter=-1`` stands for, for rows of `row_values` stored values on average, a loss, and
+        options of the solver."""
         fewest = self.default_iterations
         if self.default_work is not None:
             fewest = min(fewest, int(self.default_work / (max(1, row_values) + EXTRA_VALUES.get(loss, 0))))
-        return max(fewest, int(np.ceil(self.default_epochs * n_samples)))
+        per_pass = -(-n_samples // self.rows_per_iteration(options))
+        return max(fewest, int(np.ceil(self.default_epochs * per_pass)))
 
     def load(self, twin="compiled"):
         """Import and return what makes solvers of one twin, ``"compiled"`` or ``"reference"``.

@@ -42,6 +42,7 @@ SOLVERS = [
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per violating step; O(1/(alpha eps)) steps",
         default_epochs=20,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="norm-ball-sgd",
@@ -75,6 +76,7 @@ SOLVERS = [
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per violating step, or one per kept term and step; O(1/eps^2) steps",
         default_epochs=20,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="scs",
@@ -120,6 +122,7 @@ SOLVERS = [
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
         default_epochs=100,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="simba",
@@ -325,6 +328,7 @@ SOLVERS = [
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="n evaluations per step; O(1/(alpha eps)) steps",
         default_epochs=20,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="norma",
@@ -333,6 +337,7 @@ SOLVERS = [
         paper="Kivinen, Smola, Williamson, IEEE Trans. Signal Processing 2004",
         complexity="n evaluations per step, or one per kept term and step; O(1/eps^2) steps",
         default_epochs=20,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="newton",
@@ -396,6 +401,7 @@ SOLVERS = [
         paper="Shalev-Shwartz, Singer, Srebro, Cotter, Math. Prog. 2011",
         complexity="one row per step; O(1/(alpha eps)) steps",
         default_epochs=100,
+        steps_on_batches=True,
     ),
     SolverEntry(
         name="sbmd",

@@ -45,6 +45,8 @@ def test_findings_are_claims_tables_and_differences(tmp_path):
     assert found.startswith("A: B.\n") and "**[First](../../reports/details/first-paper.md)**, paper scale" in found
     assert all(f":* {claim}\n" in found for claim in "abcde") and "C: D" not in found
     assert "### T\n\nFirst (paper scale):\n\n| a |\n" in found and found.endswith("So.\n")
+    assert papers.titled("## Time, s\n\n## Error\n\n## Errors\n", "Time") == "Time, s"
+    assert papers.titled("## Error\n\n## Error of all\n", "Error") == "Error"  # not the only one: taken as it is
     with pytest.raises(LookupError, match="no section 'U'"):
         papers.findings(tmp_path, papers.Paper("x", "Some paper", (("first", "U"),)))
 

@@ -41,6 +41,25 @@ def test_iteration_limit_is_epochs_but_not_too_few():
     assert [entry.iteration_limit(n) for n in (1, 66, 67, 101, 1000)] == [100, 100, 101, 152, 1500]
 
 
+def test_the_iteration_limit_counts_batches_where_an_iteration_is_a_step_on_one():
+    """Pegasos and NORMA step on batches; an iteration of SDCA is a visit of one row, whatever moves together."""
+    for name, problem, limit in (
+        ("pegasos", "kernel-svm", 20 * 5), ("norma", "kernel-regression", 20 * 5), ("pegasos", "linear-svm", 100 * 5),
+        ("sdca", "kernel-svm", 200 * 300),
+    ):  # fmt: skip
+        entry = registry.get(name, problem)
+        assert entry.iteration_limit(300, options={"batch_size": 64}) == limit
+        assert entry.iteration_limit(300, options={"batch_size": 0}) == entry.iteration_limit(300)
+
+
+@every_solver
+def test_limits_in_epochs_of_solvers_with_batches_count_steps(entry):
+    """All but SDCA, which counts visits of rows."""
+    has_batches = "batch_size" in inspect.signature(entry.load()).parameters
+    counts_steps = has_batches and entry.default_epochs > 0 and entry.name != "sdca"
+    assert entry.steps_on_batches == counts_steps
+
+
 def test_names_are_unique_within_a_problem():
     """The same idea has the same name for another problem: Pegasos with a kernel, and on features."""
     assert len({(entry.problem, entry.name) for entry in SOLVERS}) == len(SOLVERS)

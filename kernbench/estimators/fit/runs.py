@@ -266,9 +266,8 @@ def iteration_limit(model, entry, n_rows, n_values=None, loss=None):
     stored values, with the loss of this name."""
     if model.max_iter != -1:
         return int(model.max_iter)
-    if n_values is None:
-        return entry.iteration_limit(n_rows)
-    return entry.iteration_limit(n_rows, n_values / max(1, n_rows), loss)
+    row_values = 1 if n_values is None else n_values / max(1, n_rows)
+    return entry.iteration_limit(n_rows, row_values, loss, model.solver_options)
 
 
 def title_of(model):

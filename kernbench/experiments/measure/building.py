@@ -1,8 +1,10 @@
 """Estimators from their declarations."""
 
 import inspect
+import math
 
 from kernbench._lazy import load
+from kernbench.solvers.registry import SOLVERS
 
 
 def takes(make, name):
@@ -10,8 +12,16 @@ def takes(make, name):
     return name in inspect.signature(make).parameters
 
 
+def rows_per_iteration(solver, options):
+    """Rows that an iteration of the solver of this name visits with these options; 1 for an unknown name."""
+    return max((entry.rows_per_iteration(options) for entry in SOLVERS if entry.name == solver), default=1)
+
+
 def build(estimator, params, n_rows):
     """Make an estimator for `n_rows` training rows.
+
+    A ``batch_size`` of a class without this parameter is an option of its solver. ``passes`` becomes ``max_iter``, in
+    batches where an iteration of the solver is a step on one.
 
     Parameters
     ----------
@@ -29,6 +39,10 @@ def build(estimator, params, n_rows):
     if "total_step" in params:
         options = {**(params.get("solver_options") or {}), "step_size": params.pop("total_step") / n_rows}
         params["solver_options"] = options
+    if "batch_size" in params and takes(make, "solver_options") and not takes(make, "batch_size"):
+        options = {**(params.get("solver_options") or {}), "batch_size": params.pop("batch_size")}
+        params["solver_options"] = options
     if "passes" in params:
-        params["max_iter"] = params.pop("passes") * n_rows
+        rows = rows_per_iteration(params.get("solver"), params.get("solver_options"))
+        params["max_iter"] = math.ceil(params.pop("passes") * n_rows / rows)
     return make(**params)

@@ -41,6 +41,17 @@ def test_alpha_becomes_the_c_of_estimators_that_have_no_alpha():
     assert build("kernbench.estimators:KernelSVC", {"passes": 5}, 300).max_iter == 1500
 
 
+@pytest.mark.parametrize("given", [{"batch_size": 64}, {"solver_options": {"batch_size": 64}}])
+@pytest.mark.parametrize(("solver", "n_iter"), [("norma", 10), ("pegasos", 10), ("sdca", 600)])
+def test_passes_are_batches_where_an_iteration_is_a_step_on_one(given, solver, n_iter):
+    model = build("kernbench.estimators:KernelSVC", {**given, "solver": solver, "passes": 2}, 300)
+    assert model.solver_options == {"batch_size": 64} and model.max_iter == n_iter
+
+
+def test_a_batch_size_of_its_own_is_no_option_of_a_solver():
+    assert build("kernbench:DoublyStochasticClassifier", {"batch_size": 64}, 300).batch_size == 64
+
+
 class RanksWith:
     """Ranks by the true score with one alpha, and in reverse with all others."""
 

@@ -14,7 +14,7 @@ from kernbench._lazy import load
 from kernbench.datasets import load as load_data
 from kernbench.datasets import real
 from kernbench.experiments import get
-from kernbench.experiments.papers.dsg import data, evaluation, peers
+from kernbench.experiments.papers.dsg import data, evaluation, peers, svm
 from kernbench.experiments.papers.dsg.runs import gp as gp_runs
 from kernbench.experiments.papers.dsg.runs import losses as loss_runs
 from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
@@ -66,6 +66,20 @@ def test_every_rival_has_the_time_of_the_doubly_stochastic_pass():
             assert (method.depends_on, method.budget_fraction) == ("doubly", 1.0)
             assert method.estimator == twin.estimator
             assert "passes" in twin.params and "passes" not in method.params
+
+
+def test_rivals_take_the_batches_of_algorithm_1():
+    for scale in ("quick", "paper"):
+        for cell in plan([SVM], scale, repeats=1)[0]:
+            large = cell.dataset.startswith("forest") or cell.dataset.endswith("deformed")
+            if not cell.method.startswith(("doubly", "zero")):
+                assert cell.params["batch_size"] == (1024 if large else 64)
+
+
+def test_the_passes_that_notes_and_claims_tell_are_100_batches():
+    for n_rows, batch_size, passes in ((32_561, 1024, "3.1"), (11_769, 1024, "8.7"), (522_910, 8192, "1.6")):
+        assert f"{100 * batch_size / n_rows:.1f}" == passes and passes in svm.PASSES[0]
+        assert any(f"{passes} passes" in claim.text for claim in SVM.claims)
 
 
 def test_methods_that_visit_all_rows_for_each_are_not_run_on_millions():
@@ -132,6 +146,9 @@ def test_the_balanced_error_is_the_mean_of_the_classes():
     assert found["test_error"] == pytest.approx(0.4)
     assert found["balanced_error"] == pytest.approx((1.0 + 0.25) / 2)
     assert found["passes"] == 4.0
+    for solver, passes in (("pegasos", 4.0), ("sdca", 2.0)):  # an iteration is a step on a batch; a visit of a row
+        fit.model = SimpleNamespace(n_iter_=np.array([20]), solver=solver, solver_options={"batch_size": 2})
+        assert evaluation.classifier(fit)["passes"] == passes
 
 
 def test_the_closed_form_is_that_of_scikit_learn():

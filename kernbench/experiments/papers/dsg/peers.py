@@ -23,6 +23,7 @@ class FixedFeaturesSVC:
     max_iter : int
     max_seconds : float or None
     random_state : int or None
+    solver_options : dict or None
     callback : callable or None
         As in `LinearSVC`, with a model that predicts labels of original rows.
     """
@@ -37,11 +38,12 @@ class FixedFeaturesSVC:
         max_iter=-1,
         max_seconds=None,
         random_state=None,
+        solver_options=None,
         callback=None,
     ):
         self.gamma, self.alpha, self.features, self.n_features = gamma, alpha, features, n_features
         self.solver, self.max_iter, self.max_seconds = solver, max_iter, max_seconds
-        self.random_state, self.callback = random_state, callback
+        self.random_state, self.solver_options, self.callback = random_state, solver_options, callback
 
     def fit(self, X, y):
         """Fit to rows X with labels y."""
@@ -59,7 +61,8 @@ class FixedFeaturesSVC:
 
         linear = self._linear(
             n, solver=self.solver, fit_intercept=False, tol=1e-9, max_iter=self.max_iter,
-            max_seconds=self.max_seconds, random_state=self.random_state, callback=callback,
+            max_seconds=self.max_seconds, random_state=self.random_state, solver_options=self.solver_options,
+            callback=callback,
         )  # fmt: skip
         linear.fit(features.fit_transform(X), y)
         self.model_ = OnFeatures(features, linear)

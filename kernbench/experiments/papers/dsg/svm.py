@@ -25,8 +25,12 @@ FIXED = f"{HERE}.peers:FixedFeaturesSVC"
 EXACT = {"fit_intercept": False, "tol": 1e-9}
 PLAIN = {"precondition": False, "schedule": "bounded"}
 
+UNLIMITED = 10**9  # iterations of a run that time ends; the default limit of a fast one is reached before
+# The paper's batches, those of Algorithm 1. A setting gives them to all methods without a size of their own.
+BATCH, LARGE_BATCH = {"batch_size": 64}, {"batch_size": 1024}
+
 DOUBLY = (
-    doubly("doubly", "doubly stochastic, preconditioned (default)"),
+    doubly("doubly", "doubly stochastic, preconditioned (default)", batch_size="auto"),
     doubly("doubly-large", "the same, batch 8,192, block 2,048", batch_size=8192, block_size=2048),
     doubly("doubly-64", "Algorithm 1, batch 64, block 32, averaged tail", batch_size=64, block_size=32,
            step_size=3.0, average="tail", **PLAIN),
@@ -52,7 +56,7 @@ def _in_one_pass(method):
 def _in_equal_time(method):
     return replace(
         method, name=f"{method.name}-timed", label=f"{method.label}, equal time", depends_on="doubly",
-        budget_fraction=1.0,
+        budget_fraction=1.0, params={**method.params, "max_iter": UNLIMITED},
     )  # fmt: skip
 
 
@@ -65,19 +69,27 @@ EQUAL_TIME = ("doubly", *TIMED)
 ON_FEATURES = tuple(name for name in (*PEERS, *TIMED) if name.startswith(("r-", "n-")))
 
 
+LENGTH = "one pass, or 100 batches"
+PASSES = (
+    "The rivals take one pass. A doubly stochastic fit takes one pass or 100 batches, whichever is more. On the "
+    "paper's sets, 100 of 1,024 rows, also the default's, are 3.1 passes over Adult and 8.7 over the 11,769 images of "
+    "MNIST; 100 of 8,192 are 1.6 over Forest; all other fits take one.",
+)
+
+
 def _without(*names):
     return tuple(method.name for method in METHODS if method.name not in names)
 
 
 def _adult(name, arguments, sigma, n_train, **rest):
-    return Setting(name, arguments, {"gamma": gamma_of(sigma), "alpha": 1 / (100 * n_train)}, **rest)
+    return Setting(name, arguments, {"gamma": gamma_of(sigma), "alpha": 1 / (100 * n_train), **BATCH}, **rest)
 
 
 def _forest(name, sigma, note):
     return Setting(
         name,
         {},
-        {"gamma": gamma_of(sigma), "alpha": 1 / 522_910},
+        {"gamma": gamma_of(sigma), "alpha": 1 / 522_910, **LARGE_BATCH},
         loader=f"{HERE}.data:forest",
         note=f"the paper does not say how columns are scaled: here to [0, 1]. {note}",
         methods=_without("doubly-64"),
@@ -100,7 +112,7 @@ QUICK = Scale(
         Setting(
             "checkerboard",
             {"name": "checkerboard", "n_train": 3000, "n_test": 1000},
-            {"gamma": gamma_of(0.5), "alpha": 1e-4},
+            {"gamma": gamma_of(0.5), "alpha": 1e-4, **BATCH},
             note="generated; 5 % of the labels are flipped at random",
             methods=("doubly", "k-sdca", "r-sdca", "r-pegasos", "zero"),
             repeat_argument="seed",
@@ -116,14 +128,15 @@ PAPER_SCALE = Scale(
         Setting(
             "mnist-8-vs-6",
             MNIST,
-            {"gamma": gamma_of(9.03), "alpha": 1 / 11_769},
-            note="the 11,769 images of MNIST, without deformations; the paper's 1.6 million are deformed",
+            {"gamma": gamma_of(9.03), "alpha": 1 / 11_769, **BATCH},
+            note="the 11,769 images of MNIST, without deformations, in batches of 64; the paper's 1.6 million are "
+            "deformed, in batches of 1,024",
             methods=_without("doubly-large"),
         ),
         Setting(
             "mnist-8-vs-6-deformed",
             {"name": "mnist-deformed", "n_train": 1_600_000, "digits": [8, 6], "n_components": 50},
-            {"gamma": gamma_of(9.03), "alpha": 1 / 1_600_000},
+            {"gamma": gamma_of(9.03), "alpha": 1 / 1_600_000, **LARGE_BATCH},
             stands_for="mnist8m-8-vs-6",
             note="STAND-IN for MNIST8M: images of MNIST deformed here. NORMA and k-SDCA would take hours.",
             methods=("doubly", "doubly-1024", *ON_FEATURES),
@@ -167,7 +180,8 @@ def _claims():
     for method, bound, dataset, text in reached:
         yield Bound(text, method, "test_error", bound, datasets=(dataset,))
     for peer in ("r-pegasos", "r-sdca"):
-        yield Claim(f"One pass errs no more than {peer} with 256 features.", "doubly", peer, "test_error", 0.0)
+        text = f"In one pass, or 100 batches if more, it errs no more than one pass of {peer} with 256 features."
+        yield Claim(text, "doubly", peer, "test_error", 0.0)
     for peer in ("norma-timed", "k-sdca-timed", "r-sdca-timed", "n-sdca-timed"):
         yield Claim(
             f"In equal time it errs no more than {peer.removesuffix('-timed')} (0.2 points).",
@@ -180,8 +194,8 @@ def _claims():
 
 def _figures():
     for name, title, methods in (
-        ("one-pass", "Test error over time, one pass", ONE_PASS),
-        ("equal-time", "Test error over time, in the time of the doubly stochastic pass", EQUAL_TIME),
+        ("one-pass", f"Test error over time: {LENGTH}", ONE_PASS),
+        ("equal-time", "Test error over time, in the time of the doubly stochastic fit", EQUAL_TIME),
     ):
         yield Curves(
             name,
@@ -217,25 +231,25 @@ EXPERIMENT = Experiment(
     ),
     evaluate=EVALUATE,
     tables=(
-        CrossTable("one-pass", "Test error after one pass", "test_error", methods=ONE_PASS),
-        CrossTable("equal-time", "Test error in the time of one doubly stochastic pass", "test_error",
+        CrossTable("one-pass", f"Test error after {LENGTH}", "test_error", methods=ONE_PASS, notes=PASSES),
+        CrossTable("equal-time", "Test error in the time of the doubly stochastic fit", "test_error",
                    methods=EQUAL_TIME),
-        CrossTable("time", "Time of one pass", "fit_seconds", methods=ONE_PASS),
+        CrossTable("time", f"Time of {LENGTH}", "fit_seconds", methods=ONE_PASS, notes=PASSES),
         MetricTable(
             "effort",
-            "Cost of a pass",
+            f"Cost of {LENGTH}",
             ("balanced_error", "passes", "n_iter", "n_feature_values", "n_kernel_evaluations", "predict_seconds",
              "peak_memory"),
             methods=ONE_PASS,
-            notes=("Below 50,000 rows a doubly stochastic fit takes at least 100 batches: more than one pass.",),
+            notes=PASSES,
         ),
         Recommendation(
-            "a kernel SVM in one pass",
+            "a kernel SVM in few passes",
             "test_error",
             "k-sdca",
             0.002,
             methods=ONE_PASS,
-            have="one pass over the rows, or a stream",
+            have="time for one to nine passes over the rows, or a stream",
             main="DoublyStochasticClassifier",
             left_out=TRIMMED,
         ),
@@ -245,11 +259,15 @@ EXPERIMENT = Experiment(
     warm_up_rows=64,
     differs="The paper gives no step sizes; here there are 3 repeats of at most 60 minutes with steps and α of "
     "ours.",
-    note="The paper gives no step sizes. Algorithm 1 here takes constant steps at these α, 3 with batches of "
-    "64 and 1 at 1,024; the default is preconditioned, as the authors' program is, with its published decay of "
-    "steps. Widths are the median distance between rows unless said otherwise. The paper's numbers of NORMA, "
-    "k-SDCA and of the doubly stochastic method on Forest are read from the text, which gives whole per cents. "
-    "No method has an intercept. Times include the computation of features, which the paper leaves out for "
-    "Nyström. On Adult a constant prediction has an error of 24 %. The steps were chosen on test rows in earlier runs, "
-    "so they flatter the doubly stochastic methods a little; the others run with their defaults. One thread.",
+    note="The paper gives no step sizes. Algorithm 1 here takes constant steps at these α, 3 with batches of 64 and 1 "
+    "at 1,024; the default is preconditioned, as the authors' program is, with its published decay of steps. The "
+    "rivals take the same batches as Algorithm 1 on these data: 64, and 1,024 on Forest and the deformed images. A "
+    "step of NORMA and Pegasos is the mean subgradient of a batch. SDCA moves the dual variables of a batch "
+    "together; the curvature of each is the sum of the absolute kernel values between its row and the rows of the "
+    "batch, so the dual objective never decreases. Widths are the median distance between rows unless said "
+    "otherwise. The paper's numbers of NORMA, k-SDCA and of the doubly stochastic method on Forest are read from "
+    "the text, which gives whole per cents. No method has an intercept. Times include the computation of features, "
+    "which the paper leaves out for Nyström. On Adult a constant prediction has an error of 24 %. The steps were "
+    "chosen on test rows in earlier runs, so they flatter the doubly stochastic methods a little; the others run "
+    "with their defaults. One thread.",
 )  # fmt: skip
