@@ -28,6 +28,7 @@
       results.py       the table of the cells, and what the estimator keeps
       fold_paths.py    a path of fits to each fold
       svc_search.py  one_kernel.py    all folds, Cs and pairs of classes on the same kernel rows; starts.py
+      left_out.py  bands.py           leave-one-out from the fit to all rows; bounds of decision values
       race.py  certificate.py  calibration.py    cells left out; exact minimisers; probabilities
       folds.py  held_out.py  scoring.py    checks of the folds; scores of held-out rows
     regression/    KernelRegressor, KernelRegressorCV, KernelSVR, KernelNuSVR, LinearRegressor

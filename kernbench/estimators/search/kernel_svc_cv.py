@@ -38,7 +38,9 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         As in `KernelSVC`, like all parameters that are not explained here.
     cv : int, splitter or iterable, default=5
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
-        most once.
+        most once. With ``LeaveOneOut``, unless weights are balanced, only rows with a coefficient are solved without,
+        and with two classes scored by accuracy these up to the sign of their decision value. The best cell's decision
+        values are solved to `tol` nevertheless.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
         `calibration`. Weights of rows enter the scores, where these can take them, as in ``GridSearchCV`` of

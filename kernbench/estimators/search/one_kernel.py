@@ -19,6 +19,7 @@ from kernbench.estimators.arguments.training_data import weigh_classes
 from kernbench.estimators.fit.runs import iteration_limit, within_floats
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
+from kernbench.estimators.search.left_out import fit_left_out, leaves_one_out
 from kernbench.estimators.search.starts import NEAR, box_of, dual_of, nearer, scaled, without_rows
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
@@ -71,9 +72,14 @@ class OneKernel:
     folds : list of Fold
     deadline : float
         Time of ``perf_counter`` at which the search ends.
+    signs_only : bool, default=False
+        Whether held-out decision values are needed for their signs only; see `left_out`.
     """
 
-    def __init__(self, task, sample_weight, folds, deadline):
+    signs_only = False
+
+    def __init__(self, task, sample_weight, folds, deadline, *, signs_only=False):
+        self.signs_only = signs_only
         self.task, self.model, self.folds, self.deadline = task, task.model, folds, deadline
         self.loss = task.model.loss
         codes, n = task.codes, len(task.codes)
@@ -116,6 +122,9 @@ class OneKernel:
             for k, pair in enumerate(self.pairs):
                 if fit_all or before is None:
                     cell.solutions.append(self._fit_all(k, pair, C, cell))
+                if which == list(range(len(self.folds))) and k < len(cell.solutions) and leaves_one_out(self):
+                    fit_left_out(self, k, C, cell)
+                    continue
                 earlier = [None] * len(which) if before is None else before[1].of_folds[k]
                 growth = None if before is None else C / before[0]
                 self._fit_folds(k, pair, C, which, earlier, growth, cell)
@@ -158,7 +167,7 @@ class OneKernel:
             then, solution = self.solved[k]
             start = scaled(solution, pair.y, C / then, self.box(pair, weights, C))
             start = self._advance([start], pair, C, [weights])[0]
-        solution = self._solve(pair, C, weights, start, cell).solution
+        solution = self.solve(pair, C, weights, start, cell).solution
         self.solved[k] = C, solution
         return solution
 
@@ -178,7 +187,7 @@ class OneKernel:
         cell.seconds[which] += (perf_counter() - begin) / len(which)
         cell.of_folds.append([])
         for j, own, start in zip(which, weights, starts, strict=True):
-            result = self._solve(pair, C, own, start, cell)
+            result = self.solve(pair, C, own, start, cell)
             cell.seconds[j] += result.seconds
             solution, test = result.solution, self.folds[j].test
             cell.of_folds[k].append(solution)
@@ -195,15 +204,20 @@ class OneKernel:
 
     def _advance(self, starts, pair, C, weights):
         """Return starts improved in rounds for all of them at once, if the problem is larger than one working set."""
-        model, n = self.model, self.rows.n_rows
-        if n <= ONE_SET_ROWS or model.max_iter != -1:
+        if self.rows.n_rows <= ONE_SET_ROWS or self.model.max_iter != -1:
             return starts
+        return self.run_jointly(starts, pair, C, weights).solutions()
+
+    def run_jointly(self, starts, pair, C, weights, is_settled=None):
+        """Return a `JointSMO` after its run from the starts; `is_settled` is one of its parameters."""
+        model = self.model
         problems = [self.problem(pair, own, C) for own in weights]
-        joint = JointSMO(self.rows, problems, starts, tol=model.tol, n_threads=n_openmp_threads(), core=model._twin)
-        result = self._run(joint, len(problems) * iteration_limit(model, self.task.entry, n))
+        settings = {"tol": model.tol, "n_threads": n_openmp_threads(), "core": model._twin, "is_settled": is_settled}
+        joint = JointSMO(self.rows, problems, starts, **settings)
+        result = self._run(joint, len(problems) * iteration_limit(model, self.task.entry, self.rows.n_rows))
         if result.status in UNFINISHED:
             raise SearchEnded(result.status)
-        return joint.solutions()
+        return joint
 
     def problem(self, pair, weights, C):
         """Return the problem of a pair of classes with these weights."""
@@ -212,7 +226,7 @@ class OneKernel:
     def _objective(self, C):
         return {"alpha": 1.0 / (C * self.rows.n_rows), "fit_intercept": self.model.fit_intercept}
 
-    def _solve(self, pair, C, weights, initial, cell):
+    def solve(self, pair, C, weights, initial, cell):
         """Return the outcome of the solver, which certifies a start that `_advance` has solved."""
         settings = {
             **self._objective(C),

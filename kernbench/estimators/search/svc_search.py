@@ -12,7 +12,7 @@ from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search, changed
 from kernbench.estimators.search.held_out import HeldOut
-from kernbench.estimators.search.one_kernel import OneKernel
+from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 from kernbench.estimators.search.parameters import check_memory
 from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import CalibratedResult
@@ -28,10 +28,11 @@ FITS = ("class_weight", "fit_intercept", "loss", "max_iter", "tol")  # parameter
 
 
 class SVCCells:
-    """The cells along C; parameters as of `FoldPaths`, less those that it does not need."""
+    """The cells along C; parameters as of `FoldPaths`, less those not needed, and `signs_only` of `OneKernel`."""
 
-    def __init__(self, model, examples, folds, deadline):
+    def __init__(self, model, examples, folds, deadline, *, signs_only=False):
         self.model, self.examples, self.folds, self.deadline = model, examples, folds, deadline
+        self.signs_only = signs_only
         self._kernel = None
 
     @cached_property
@@ -63,15 +64,22 @@ class SVCCells:
         self._kernel = self._make_kernel()
         return self._kernel.cells(Cs)
 
+    def completed(self, C, solutions):
+        """Return the cell of one C with all decision values to ``tol``, given the solutions for all rows."""
+        self._kernel = self._make_kernel()
+        self._kernel.solved = {k: (C, solution) for k, solution in enumerate(solutions)}
+        return next(self._kernel.cells([C]))
+
     def _make_kernel(self):
-        return OneKernel(self.task, self.examples.sample_weight, self.folds, self.deadline)
+        own = self.task, self.examples.sample_weight, self.folds, self.deadline
+        return OneKernel(*own, signs_only=self.signs_only)
 
 
 class PairCells(SVCCells):
     """The same, of which small ones of many classes are fitted fold by fold."""
 
-    def __init__(self, model, examples, folds, deadline):
-        super().__init__(changed(model, verbose=0, callback=None), examples, folds, deadline)
+    def __init__(self, model, examples, folds, deadline, **options):
+        super().__init__(changed(model, verbose=0, callback=None), examples, folds, deadline, **options)
         self._small = None
 
     @property
@@ -138,6 +146,18 @@ class SVCSearch(CalibratedResult, Search):
         check_memory(len(examples.y), len(folds), n_classes * (n_classes - 1) // 2)
 
     def _cells(self, examples, folds, scoring):
+        # Only one cell's decision values are returned, and scores of single rows need the signs of the others.
+        self._signs_only = (
+            all(len(fold.test) == 1 for fold in folds)
+            and len(examples.classes) == 2
+            and self.search == "exact"
+            and self.scoring in (None, "accuracy")
+            and not callable(self.refit)
+            and self.calibration is None
+            and self.memory is None
+            and self.n_jobs in (None, 1)
+            and not (self.store_oof_decisions or self.warm_start)
+        )
         return (
             Race(self, examples, folds, scoring) if self.search == "race" else super()._cells(examples, folds, scoring)
         )
@@ -146,15 +166,33 @@ class SVCSearch(CalibratedResult, Search):
         return [list(range(n_folds))]
 
     def _source(self, group, examples, folds, deadline, part=None):
-        return PairCells(self._model({"C": self._first_strength(), **group}), examples, folds, deadline)
+        model = self._model({"C": self._first_strength(), **group})
+        return PairCells(model, examples, folds, deadline, signs_only=getattr(self, "_signs_only", False))
 
     def _drawn_seed(self):
         # Nothing is drawn for other kernels, also not from NumPy's global state.
         return super()._drawn_seed() if "median" in list(self.gammas) else self.random_state
 
     def _finish(self, cells):
+        if self._signs_only and cells.best is not None:
+            self._complete(cells)
         if self.certify is not None and any("scores" in cell for cell in cells.cells):
             certify_finalists(cells, self.certify, cells.deadline)
+
+    def _complete(self, cells):
+        """Solve the folds of the best cell that ended when the sign of their held-out row was settled."""
+        params, solutions, _ = cells.best
+        own = self._model(params), cells.examples, cells.folds, cells.deadline
+        source = SVCCells(*own)
+        try:
+            cell = source.completed(params["C"], solutions)
+        except SearchEnded as ended:
+            cells.status = ended.args[0]
+            return
+        finally:
+            cells.n_kernel_evaluations += source.n_kernel_evaluations
+        cells.n_unconverged += cell.n_unconverged
+        cells.best = cells.best._replace(solutions=cell.solutions, held_out=self._held_out(cell.values, cells.examples))
 
     def _extra_columns(self):
         return self.search == "race", self.certify is not None

@@ -7,7 +7,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from kernbench import KernelSVC, KernelSVCCV
-from kernbench.estimators.search.certificate import certified_interval, covered_range, decision_band
+from kernbench.estimators.search.bands import decision_band
+from kernbench.estimators.search.certificate import certified_interval, covered_range
 from kernbench.estimators.search.folds import Fold
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.functions import Gaussian

@@ -42,6 +42,8 @@ class JointSMO(Method):
     tol : float, default=1e-3
         As in `SMO`; without its test of the gap.
     n_threads : int, default=1
+    is_settled : callable, optional
+        Given the number of a problem and its `State` before a round, returns whether to leave it as it is from then on.
     core : {"compiled", "reference"} or module, default="compiled"
 
     Attributes
@@ -49,11 +51,13 @@ class JointSMO(Method):
     states : list of State
     violations : ndarray of shape (n_problems,)
         The largest ones of the last round.
+    settled : ndarray of bool, shape (n_problems,)
+        Those that `is_settled` ended.
     """
 
     first_check = None
 
-    def __init__(self, rows, problems, starts, *, tol=1e-3, n_threads=1, core="compiled"):
+    def __init__(self, rows, problems, starts, *, tol=1e-3, n_threads=1, is_settled=None, core="compiled"):
         super().__init__(core)
         self.rows, self.problems, self.tol, self.n_threads = rows, problems, tol, n_threads
         self.units = np.array([problem.unit() for problem in problems])
@@ -66,6 +70,7 @@ class JointSMO(Method):
             self.states.append(state.at(start.coef.copy(), e))
         self.steps = np.zeros(len(problems), dtype=np.int64)
         self.violations = np.full(len(problems), np.inf)
+        self.settled, self._is_settled = np.zeros(len(problems), dtype=bool), is_settled
         self._stagnation = Stagnation(self._dual(), rows.dtype == np.float32)
         self._stop, self._deadline = Event(), np.inf
 
@@ -93,8 +98,11 @@ class JointSMO(Method):
 
     def _round(self):
         """Solve one set for all problems and update their gradients; test for the end first."""
-        chosen = [self._choose(k) for k in range(len(self.states))]
-        still_open = np.flatnonzero(self.violations > self.tol * self.units)
+        chosen = [None if settled else self._choose(k) for k, settled in enumerate(self.settled)]
+        still_open = np.flatnonzero((self.violations > self.tol * self.units) & ~self.settled)
+        if self._is_settled is not None:
+            self.settled[still_open] = [self._is_settled(k, self.states[k]) for k in still_open]
+            still_open = still_open[~self.settled[still_open]]
         self.converged = len(still_open) == 0
         if self.converged:
             return
@@ -105,7 +113,7 @@ class JointSMO(Method):
         finally:  # also after Ctrl-C
             self._update(before)
         done = self.n_iter - n_iter
-        violation = float((self.violations / self.units).max())
+        violation = float((self.violations / self.units)[still_open].max())
         self.finished = done == 0 or self._stagnation.update(self._dual(), violation, done)
 
     def _update(self, before):
