@@ -4,10 +4,12 @@ import numpy as np
 import psutil
 
 from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
+from kernbench.estimators.fit.solver_data import MEGABYTE
 from kernbench.estimators.search.store import check_memory_folder
 from kernbench.validation.numbers import check_flag, check_positive
 
 WITHOUT_GAMMA = ("linear", "cosine", "additive_chi2", "precomputed")
+DOUBLE = 8  # bytes
 BYTES_PER_FOLD = 112  # of each row and pair of classes: starts and solutions with their products, bounds, changes
 
 
@@ -47,11 +49,13 @@ def _has_no_gamma(kernel):
     return not isinstance(kernel, str) or kernel in WITHOUT_GAMMA
 
 
-def check_memory(n_rows, n_folds, n_pairs):
-    """Raise ValueError, with the number of folds that would fit, if the starts of all folds exceed the memory."""
+def check_memory(n_rows, n_folds, n_pairs, cache_size):
+    """Raise ValueError, with the number of folds that would fit, if all folds and kernel rows exceed the memory."""
+    cache = min(cache_size * MEGABYTE, DOUBLE * n_rows**2)
     free, size = psutil.virtual_memory().available, BYTES_PER_FOLD * n_rows * n_pairs
-    if n_folds * size > free:
+    if n_folds * size + cache > free:
+        fit = max(int((free - cache) // size), 0)
         raise ValueError(
-            f"{n_folds} folds of {n_rows} rows need {n_folds * size / 1e9:.3g} GB, but {free / 1e9:.3g} GB are free: "
-            f"at most {int(free // size)} folds fit"
+            f"{n_folds} folds of {n_rows} rows need {n_folds * size / 1e9:.3g} GB, kernel rows {cache / 1e9:.3g} GB, "
+            f"but {free / 1e9:.3g} GB are free: at most {fit} folds fit; a smaller cache_size leaves more for folds"
         )

@@ -143,7 +143,7 @@ class SVCSearch(CalibratedResult, Search):
 
     def _check_size(self, examples, folds):
         n_classes = len(examples.classes)
-        check_memory(len(examples.y), len(folds), n_classes * (n_classes - 1) // 2)
+        check_memory(len(examples.y), len(folds), n_classes * (n_classes - 1) // 2, self.cache_size)
 
     def _cells(self, examples, folds, scoring):
         # Only one cell's decision values are returned, and scores of single rows need the signs of the others.

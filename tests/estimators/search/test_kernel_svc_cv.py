@@ -227,12 +227,13 @@ def test_folds_that_do_not_fit_into_memory_are_rejected(monkeypatch):
     X, y = examples(60)
 
     class Memory:
-        available = parameters.BYTES_PER_FOLD * 60 * 3 + 1
+        available = parameters.BYTES_PER_FOLD * 60 * 3 + 8 * 60**2 + 1
 
     monkeypatch.setattr(parameters.psutil, "virtual_memory", Memory)
     KernelSVCCV([1.0], [0.1], cv=3).fit(X, y)
-    with pytest.raises(ValueError, match="at most 3 folds fit"):
+    with pytest.raises(ValueError, match="at most 3 folds fit; a smaller cache_size"):
         KernelSVCCV([1.0], [0.1], cv=4).fit(X, y)
+    KernelSVCCV([1.0], [0.1], cv=4, cache_size=0.01).fit(X, y)
 
 
 def test_a_search_without_time_for_one_cell_is_rejected():
