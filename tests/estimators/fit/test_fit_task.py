@@ -19,7 +19,7 @@ from kernbench.solvers.method import Method
 class Mean(BaseEstimator):
     """The minimiser of alpha/2 w² + (w - target)²/2 for each of several targets: a minimal estimator."""
 
-    dtype_, solver = "float64", "halving"
+    dtype_, solver, solver_options = "float64", "halving", None
 
     def __init__(self, alpha=1.0, *, tol=1e-6, max_iter=-1, max_seconds=None, n_jobs=None, warm_start=False,
                  callback=None, verbose=0, random_state=None):  # fmt: skip
@@ -39,7 +39,7 @@ class Mean(BaseEstimator):
 
 class MeanTask(Task):
     strength, shared = "alpha", ("classes_",)
-    entry = SimpleNamespace(iteration_limit=lambda n_rows: 10_000, stops_by_gap=False)
+    entry = SimpleNamespace(iteration_limit=lambda n_rows, *given: 10_000, stops_by_gap=False)
 
     def __init__(self, model, targets):
         self.model, self.n_jobs, model.classes_ = model, model.n_jobs, np.arange(len(targets))
