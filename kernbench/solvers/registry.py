@@ -14,18 +14,24 @@ from kernbench.solvers.method import Method, core_of, has_cores
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
+# What the entries of SMO share, whatever the problem.
+SMO = {
+    "name": "smo",
+    "method": "kernbench.solvers.kernel.smo.smo:SMO",
+    "complexity": "one kernel row (n evaluations) per coefficient that ever moves",
+    "default_epochs": 100,
+    "default_iterations": 10_000_000,
+    "draws": False,
+    "two_precisions": True,
+}
+SMO_BY_GAP = "largest violation of the optimality (KKT) conditions, and certified duality gap / objective"
+
 SOLVERS = [
     SolverEntry(
-        name="smo",
         problem="kernel-svm",
-        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
-        complexity="one kernel row (n evaluations) per coefficient that ever moves",
         stopping="largest violation of the optimality (KKT) conditions",
-        default_epochs=100,
-        default_iterations=10_000_000,
-        draws=False,
-        two_precisions=True,
+        **SMO,
     ),
     SolverEntry(
         name="sdca",
@@ -301,16 +307,10 @@ SOLVERS = [
         default_iterations=100,
     ),
     SolverEntry(
-        name="smo",
         problem="kernel-regression",
-        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Smola and Schölkopf 2004; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
-        complexity="one kernel row (n evaluations) per coefficient that ever moves",
-        stopping="largest violation of the optimality (KKT) conditions, and certified duality gap / objective",
-        default_epochs=100,
-        default_iterations=10_000_000,
-        draws=False,
-        two_precisions=True,
+        stopping=SMO_BY_GAP,
+        **SMO,
     ),
     SolverEntry(
         name="sdca",
@@ -349,40 +349,22 @@ SOLVERS = [
         draws=False,
     ),
     SolverEntry(
-        name="smo",
         problem="kernel-nu-svm",
-        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Schölkopf, Smola, Williamson, Bartlett, Neural Computation 2000; Chang and Lin, Neural Computation 2001",
-        complexity="one kernel row (n evaluations) per coefficient that ever moves",
-        stopping="largest violation of the optimality (KKT) conditions, and certified duality gap / objective",
-        default_epochs=100,
-        default_iterations=10_000_000,
-        draws=False,
-        two_precisions=True,
+        stopping=SMO_BY_GAP,
+        **SMO,
     ),
     SolverEntry(
-        name="smo",
         problem="kernel-nu-regression",
-        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Schölkopf, Smola, Williamson, Bartlett, Neural Computation 2000; Chang and Lin, Neural Computation 2002",
-        complexity="one kernel row (n evaluations) per coefficient that ever moves",
-        stopping="largest violation of the optimality (KKT) conditions, and certified duality gap / objective",
-        default_epochs=100,
-        default_iterations=10_000_000,
-        draws=False,
-        two_precisions=True,
+        stopping=SMO_BY_GAP,
+        **SMO,
     ),
     SolverEntry(
-        name="smo",
         problem="kernel-novelty",
-        method="kernbench.solvers.kernel.smo.smo:SMO",
         paper="Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Neural Computation 2001",
-        complexity="one kernel row (n evaluations) per coefficient that ever moves",
-        stopping="largest violation of the optimality (KKT) conditions, and certified duality gap / objective",
-        default_epochs=100,
-        default_iterations=10_000_000,
-        draws=False,
-        two_precisions=True,
+        stopping=SMO_BY_GAP,
+        **SMO,
     ),
     SolverEntry(
         name="sdca",
