@@ -1,5 +1,7 @@
 """The first figure of the page: how many times faster than the usual choice the recommended method is."""
 
+from textwrap import fill
+
 from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import Picture
@@ -8,7 +10,8 @@ from kernbench.report.tables.table import csv_text
 from kernbench.report.verdict.headlines import against, recommended
 
 NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each data set"
-WIDTH, ROW, MARGINS = 7.6, 0.5, 0.9  # inches
+WIDTH, LINE, GAP, MARGINS = 7.6, 0.17, 0.16, 1.1  # inches
+COLUMNS = 48  # characters of a line of names, which leave half of the width to the dots
 
 
 def speed_picture(verdicts):
@@ -21,9 +24,10 @@ def speed_picture(verdicts):
     tasks = {verdict.task: (advices, races) for verdict, advices in recommended(verdicts) if (races := _races(advices))}
     if not tasks:
         return None
-    drawn = layout.one(
-        NAME, TITLE, _words(tasks), lambda axes, fonts: _draw(axes, fonts, tasks), (WIDTH, MARGINS + ROW * len(tasks))
-    )
+    names = [f"{text.capitalised(task)}\n{fill(_compared(advices), COLUMNS)}" for task, (advices, _) in tasks.items()]
+    row = GAP + LINE * max(name.count("\n") + 1 for name in names)
+    size = WIDTH, MARGINS + row * len(tasks)
+    drawn = layout.one(NAME, TITLE, _words(tasks), lambda axes, fonts: _draw(axes, fonts, tasks, names), size)
     rows = [("task", "method", "usual", "dataset", "times_as_fast")]
     rows += [
         (task, advices[0].spelled, against(advices), dataset, ratio)
@@ -49,7 +53,7 @@ def _words(tasks):
     return " ".join(parts)
 
 
-def _draw(axes, fonts, tasks):
+def _draw(axes, fonts, tasks, names):
     axes.set_xscale("log")
     for place, (_, races) in enumerate(tasks.values()):
         ratios = [ratio for _, ratio in races]
@@ -61,7 +65,6 @@ def _draw(axes, fonts, tasks):
     axes.set_ylim(len(tasks) - 0.5, -0.7)
     layout.head(axes, TITLE, fonts)
     layout.dress(axes, fonts, x_label="times as fast (dashed: as fast as the usual choice)", grid="x")
-    names = [f"{text.capitalised(task)}\n{_compared(advices)}" for task, (advices, _) in tasks.items()]
     axes.set_yticks(range(len(tasks)), names)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

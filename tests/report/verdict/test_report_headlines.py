@@ -1,11 +1,12 @@
 """The first screen: what to use, how much faster it is, and the race that says so."""
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from kernbench.report.charts.speed import speed_picture
+from kernbench.report.charts.speed import COLUMNS, speed_picture
 from kernbench.report.verdict.headlines import MOST_ROWS, headline_table, recommended
 from kernbench.report.verdict.verdict import verdicts
 
@@ -39,6 +40,20 @@ def test_the_usual_choice_may_be_the_one(judged, records):
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
     assert row[2].text == "is the usual choice; chosen on 1 of 1 data set"
     assert "is the usual choice" in speed_picture(judged(rows)).svg_inline
+
+
+def test_long_names_are_broken_into_lines_and_leave_room_for_the_dots(toy, judged, records):
+    methods = tuple(
+        replace(method, label="a usual choice whose name is as long as that of a pipeline of features and a model")
+        if method.name == "libsvm"
+        else method
+        for method in toy.methods
+    )
+    lines = re.findall(
+        r"<text[^>]*>([^<]*)</text>", speed_picture(judged(records.race(), replace(toy, methods=methods))).svg_inline
+    )
+    named = [line for line in lines if "pipeline" in line or "usual choice whose" in line]
+    assert len(named) == 2 and max(len(line) for line in named) <= COLUMNS
 
 
 def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, records):
