@@ -14,9 +14,9 @@ from kernbench.solvers.method import Method, core_of, has_cores
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
-# What the entries of SMO share, whatever the problem.
+# What the entries of SMO share, whatever the problem. Names and problems are written out in each entry: the asv suite
+# reads them from this text.
 SMO = {
-    "name": "smo",
     "method": "kernbench.solvers.kernel.smo.smo:SMO",
     "complexity": "one kernel row (n evaluations) per coefficient that ever moves",
     "default_epochs": 100,
@@ -28,6 +28,7 @@ SMO_BY_GAP = "largest violation of the optimality (KKT) conditions, and certifie
 
 SOLVERS = [
     SolverEntry(
+        name="smo",
         problem="kernel-svm",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         stopping="largest violation of the optimality (KKT) conditions",
@@ -307,6 +308,7 @@ SOLVERS = [
         default_iterations=100,
     ),
     SolverEntry(
+        name="smo",
         problem="kernel-regression",
         paper="Smola and Schölkopf 2004; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
         stopping=SMO_BY_GAP,
@@ -349,18 +351,21 @@ SOLVERS = [
         draws=False,
     ),
     SolverEntry(
+        name="smo",
         problem="kernel-nu-svm",
         paper="Schölkopf, Smola, Williamson, Bartlett, Neural Computation 2000; Chang and Lin, Neural Computation 2001",
         stopping=SMO_BY_GAP,
         **SMO,
     ),
     SolverEntry(
+        name="smo",
         problem="kernel-nu-regression",
         paper="Schölkopf, Smola, Williamson, Bartlett, Neural Computation 2000; Chang and Lin, Neural Computation 2002",
         stopping=SMO_BY_GAP,
         **SMO,
     ),
     SolverEntry(
+        name="smo",
         problem="kernel-novelty",
         paper="Schölkopf, Platt, Shawe-Taylor, Smola, Williamson, Neural Computation 2001",
         stopping=SMO_BY_GAP,
