@@ -80,7 +80,8 @@ class SearchDisplay:
         Parameters
         ----------
         estimator : KernelSVCCV, LinearSVCCV, GridSearchCV, …
-            Fitted, with ``cv_results_`` over one or two parameters, one of them of numbers.
+            Fitted, with ``cv_results_`` over one or two parameters, one of them of numbers, or over a strength, kernels
+            and gammas.
         score : str, optional
             Which of several scores; by default the one that decided.
         kind : {"lines", "surface"}, default="lines"
@@ -108,22 +109,22 @@ class SearchDisplay:
             )
         name = _score_of(estimator, table, score)
         params = table["params"]
-        x_name, line_name = _axes_of(params)
+        x_name, line_names = _axes_of(params)
         x = np.array(sorted({own[x_name] for own in params}), dtype=np.float64)
-        lines = list(dict.fromkeys(own.get(line_name) for own in params))
+        lines = list(dict.fromkeys(_line_of(own, line_names) for own in params))
         numbers = all(isinstance(value, int | float) for value in lines)
         lines = sorted(lines) if numbers else lines
         means, errors, *certified = np.full((4, len(lines), len(x)), np.nan)
         nothing = np.full(len(params), np.nan)
         for k, own in enumerate(params):
-            place = lines.index(own.get(line_name)), np.searchsorted(x, own[x_name])
+            place = lines.index(_line_of(own, line_names)), np.searchsorted(x, own[x_name])
             means[place] = table[f"mean_test_{name}"][k]
             errors[place] = table[f"std_test_{name}"][k] / np.sqrt(max(1, _n_splits(table, name) - 1))
             for bound, own_bounds in zip(("lower", "upper"), certified, strict=True):
                 own_bounds[place] = table.get(f"certified_{bound}", nothing)[k]
         found = getattr(estimator, "best_params_", None)
-        best = None if found is None else (float(found[x_name]), found.get(line_name))
-        labels = {"x_name": x_name, "line_name": line_name or "", "score_name": name.replace("_", " ")}
+        best = None if found is None else (float(found[x_name]), _line_of(found, line_names))
+        labels = {"x_name": x_name, "line_name": next(iter(line_names), ""), "score_name": name.replace("_", " ")}
         certified = certified if np.isfinite(certified).any() else None
         return cls(x, lines, means, errors, certified=certified, best=best, **labels).plot(ax, kind=kind, **line_kw)
 
@@ -197,19 +198,29 @@ def _score_of(estimator, table, score):
 
 
 def _axes_of(params):
-    """Return the names of the parameters of the axis and of the lines; the latter may be None."""
-    names = list(params[0])
-    if any(list(own) != names for own in params):
+    """Return the name of the parameter of the axis, and the names of those of the lines."""
+    names = list(dict.fromkeys(name for own in params for name in own))
+    partly = {name for own in params for name in names if name not in own}
+    if partly and (partly != {"gamma"} or "kernel" not in names):  # which not every kernel has
         raise ValueError("the cells have different parameters: draw a search over one grid")
-    counts = {name: len({str(own[name]) for own in params}) for name in names}
+    counts = {name: len({str(own.get(name)) for own in params}) for name in names}
     varied = [name for name in names if counts[name] > 1] or names[:1]
-    if len(varied) > 2:
+    if len(varied) > 2 and (len(varied) > 3 or not {"kernel", "gamma"} < {*varied}):
         raise ValueError(f"a search over {', '.join(varied)} has more than two parameters to draw")
-    numeric = [name for name in varied if all(isinstance(own[name], int | float | np.number) for own in params)]
+    candidates = [name for name in varied if len(varied) < 3 or name not in ("kernel", "gamma")]
+    numeric = [name for name in candidates if all(isinstance(own.get(name), int | float | np.number) for own in params)]
     if not numeric:
-        raise ValueError(f"none of {', '.join(varied)} is a parameter of numbers, for the axis")
+        raise ValueError(f"none of {', '.join(candidates)} is a parameter of numbers, for the axis")
     axis = max(numeric, key=counts.get)  # the first of those with most values
-    return axis, next((name for name in varied if name != axis), None)
+    return axis, sorted((name for name in varied if name != axis), key=lambda name: name != "kernel")
+
+
+def _line_of(params, names):
+    """Return the value of the parameter of lines in a cell, None without one; with a second one, text of both."""
+    if len(names) < 2:
+        return params.get(names[0]) if names else None
+    first, *others = names
+    return ", ".join([_text(params[first]), *(f"{name} = {_text(params[name])}" for name in others if name in params)])
 
 
 def _n_splits(table, name):

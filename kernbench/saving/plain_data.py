@@ -3,7 +3,8 @@
 A value that JSON cannot represent becomes an object with one key that starts with ``$``::
 
     {"$array": "support_"}              an array of the archive
-    {"$objects": [1.0, "scale"]}        an array of Python objects: numbers, text, None
+    {"$objects": [1.0, "scale"]}        an array of Python objects: numbers, text, kernels, None
+    {"$masked": ..., "mask": [...]}     an array of which some items are masked
     {"$csr": "support_vectors_", ...}   a sparse matrix, its three arrays in the archive
     {"$kernel": "Gaussian", ...}        a kernel object with its parameters; those of a sum are kernels again
     {"$pairs": [[key, value], ...]}     a dict whose keys are not all strings (class weights)
@@ -24,7 +25,7 @@ from kernbench.kernels.functions import Callable, Kernel
 from kernbench.validation.arrays import csr_from_parts
 
 KERNELS = {name: kernel for name, kernel in CATALOGUE.items() if kernel is not Callable}
-PLAIN = (bool, int, float, str, np.generic, type(None))  # items of an array of objects that are stored
+PLAIN = (bool, int, float, str, np.generic, Kernel, type(None))  # items of an array of objects that are stored
 PLAIN_KINDS = "biufUSmM"  # kinds of NumPy arrays that are stored without pickle
 
 
@@ -85,7 +86,9 @@ def _encode_kernel(kernel, name, arrays):
 
 
 def _encode_array(value, name, arrays):
-    if isinstance(value, np.ma.MaskedArray) and not value.mask.any():
+    if isinstance(value, np.ma.MaskedArray):
+        if value.mask.any():
+            return {"$masked": _encode_array(value.filled(0), name, arrays), "mask": value.mask.tolist()}
         value = value.data
     if value.dtype.kind == "O" and all(isinstance(item, PLAIN) for item in value.ravel()) and value.ndim == 1:
         if not all(isinstance(item, str) for item in value):
@@ -131,6 +134,8 @@ def decode(value, arrays):
         return array.astype(object) if value.get("objects") else array
     if "$objects" in value:
         return np.array([decode(item, arrays) for item in value["$objects"]], dtype=object)
+    if "$masked" in value:
+        return np.ma.MaskedArray(decode(value["$masked"], arrays), mask=value["mask"])
     if "$csr" in value:
         return _decode_csr(value, arrays)
     if "$pairs" in value:

@@ -78,6 +78,15 @@ def test_certified_intervals_are_bars():
     assert SearchDisplay.from_estimator(KernelSVCCV([1.0, 2.0], [0.1], cv=3).fit(X, Y)).certified is None
 
 
+def test_each_kernel_with_its_gamma_is_a_line():
+    search = KernelSVCCV([0.1, 1.0], [0.1, 1.0], kernels=["rbf", "linear"], cv=2).fit(X, Y)
+    display = SearchDisplay.from_estimator(search)
+    labels = ["kernel = rbf, gamma = 0.1", "kernel = rbf, gamma = 1", "kernel = linear"]
+    assert [line.get_label() for line in display.lines_] == labels
+    for line, own in zip(display.means, search.cv_results_["mean_test_score"].reshape(2, 3).T, strict=True):
+        np.testing.assert_array_equal(line, own)
+
+
 @pytest.mark.parametrize(
     "grid, message",
     [

@@ -1,11 +1,10 @@
 """Kernel regression with alpha and gamma chosen by cross-validation: `KernelRegressorCV`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from kernbench._typing import Callback, RandomState, Rows
@@ -21,6 +20,7 @@ from kernbench.estimators.regression.tasks import KernelRegressorTask, check_ker
 from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search, changed
 from kernbench.estimators.search.held_out import HeldOutPredictions
+from kernbench.estimators.search.parameters import checked_grid
 from kernbench.kernels.base import Kernel
 from kernbench.kernels.domain import is_precomputed
 
@@ -40,6 +40,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     gammas : array-like of shape (n_gammas,), default=("scale",)
         Each as ``gamma`` of `KernelRegressor`, resolved on all rows, without repetitions. One for a kernel without
         gamma.
+    kernels : list of str, Kernel or callable, default=None
+        Kernels to choose from, in place of ``kernel``: each with all gammas, or once if it has no gamma.
     loss : str, default="squared_error"
         ``"squared_error"``, ``"huber"``, ``"epsilon_insensitive"``, ``"squared_epsilon_insensitive"``,
         ``"absolute_error"`` or ``"quantile"``, as in `KernelRegressor`; so are all parameters that are not explained
@@ -73,7 +75,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     Attributes
     ----------
     best_params_ : dict
-        ``alpha`` and ``gamma`` of the best mean score; of equal ones the first in ``cv_results_``.
+        ``alpha`` and ``gamma`` of the best mean score, and ``kernel``, where there are `kernels`; of equal ones the
+        first in ``cv_results_``.
     best_score_ : float
     best_index_ : int
     cv_results_ : dict of arrays
@@ -107,7 +110,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     True
     """
 
-    _estimator, _grid = KernelRegressor, {"alphas": "alpha", "gammas": "gamma"}
+    _estimator, _grid = KernelRegressor, {"alphas": "alpha", "gammas": "gamma", "kernels": "kernel"}
     _make_task, _ascending = KernelRegressorTask, False
     _score_name, _oof_name = "R²", "oof_prediction_"
     _without_probabilities = "a regressor does not have: choose a score of predictions, such as 'r2'"
@@ -119,6 +122,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         *,
         loss: str = "squared_error",
         kernel: str | Kernel | Callable[..., Any] = "rbf",
+        kernels: Sequence[str | Kernel | Callable[..., Any]] | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         cv: Any = 5,
@@ -146,6 +150,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         self.gammas = gammas
         self.loss = loss
         self.kernel = kernel
+        self.kernels = kernels
         self.degree = degree
         self.coef0 = coef0
         self.cv = cv
@@ -201,8 +206,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         return self._search(X, y, sample_weight, groups)
 
     def _read(self, X, y, sample_weight):
-        model = self._model({"alpha": self._first_strength(), "gamma": np.ravel(np.asarray(self.gammas, object))[0]})
-        X, y, _ = check_regression_data(model, X, y, sample_weight, kernel=self.kernel, several=True)
+        model = self._model({"alpha": self._first_strength(), **checked_grid(self)[1][0]})
+        X, y, _ = check_regression_data(model, X, y, sample_weight, kernel=model.kernel, several=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         return Examples(X, y, weights, weights=weights, is_precomputed=is_precomputed(self.kernel))
 
@@ -230,7 +235,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         return model
 
     def _on_all_rows(self, model, examples):
-        if not isinstance(self.kernel, str) or is_precomputed(self.kernel):
+        if not isinstance(model.kernel, str) or is_precomputed(model.kernel):
             return model
         own = KernelRegressorTask(model, examples.X, examples.y, examples.sample_weight).model
         return changed(model, kernel=own.kernel_)

@@ -31,7 +31,8 @@ def certify_finalists(grid, width, deadline):
     try:
         for cell, mean in zip(grid.cells, means, strict=True):
             if mean >= least:
-                C, group = cell["params"]["C"], {"gamma": cell["params"]["gamma"]}
+                group = dict(cell["params"])
+                C = group.pop("C")
                 task = grid.search._source(group, grid.examples, grid.folds, deadline).task
                 bounds = certified_interval(task, grid.examples.sample_weight, grid.folds, C, width, deadline)
                 cell["certified_lower"], cell["certified_upper"], n_kernel_evaluations = bounds

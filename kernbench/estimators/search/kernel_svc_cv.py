@@ -1,6 +1,6 @@
 """The support vector classifier with C and kernel chosen by cross-validation: `KernelSVCCV`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -19,7 +19,7 @@ from kernbench.validation.numbers import check_number
 
 
 class KernelSVCCV(SVCSearch, ExpansionClassifier):
-    """`KernelSVC` with ``C`` and ``gamma`` chosen by cross-validation, all folds on the same kernel rows.
+    """`KernelSVC` with ``C``, ``gamma`` and kernel chosen by cross-validation, all folds on the same kernel rows.
 
     Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
     problem of a fold is that of all rows with the coefficients of the held-out rows fixed at 0. So all folds and Cs use
@@ -36,6 +36,9 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Each as ``gamma`` of `KernelSVC`, resolved on all rows, without repetitions. One for a kernel without gamma.
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelSVC`, like all parameters that are not explained here.
+    kernels : list of str, Kernel or callable, default=None
+        Kernels to choose from, in place of `kernel`: each with all gammas, or once if it has no gamma. They share
+        ``degree`` and ``coef0``; for others pass objects of ``kernbench.kernels``.
     cv : int, splitter or iterable, default=5
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
         most once. With ``LeaveOneOut``, unless weights are balanced, only rows with a coefficient are solved without,
@@ -93,7 +96,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     Attributes
     ----------
     best_params_ : dict
-        ``C`` and ``gamma`` of the best mean score; of equal ones the first in ``cv_results_``.
+        ``C`` and ``gamma`` of the best mean score, and ``kernel``, where there are `kernels`; of equal ones the first
+        in ``cv_results_``.
     best_score_ : float
     best_index_ : int
     cv_results_ : dict of arrays
@@ -145,6 +149,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         gammas: ArrayLike = ("scale",),
         *,
         kernel: str | Kernel | Callable[..., Any] = "rbf",
+        kernels: Sequence[str | Kernel | Callable[..., Any]] | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         cv: Any = 5,
@@ -174,6 +179,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         self.Cs = Cs
         self.gammas = gammas
         self.kernel = kernel
+        self.kernels = kernels
         self.degree = degree
         self.coef0 = coef0
         self.cv = cv
@@ -273,7 +279,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
             raise ValueError(f"covered_C bounds the accuracy, not scoring={self.scoring!r}")
         examples = self._read(X, y, sample_weight)
         folds = checked_folds(self.cv, examples, groups, "KernelSVC")
-        model = self._model({"C": low, "gamma": self.best_params_["gamma"]})
+        model = self._model({**self.best_params_, "C": low})
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)
         deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)
         return float(

@@ -18,20 +18,13 @@ def checked_grid(search):
     (name, strength), *others = search._grid.items()
     strengths = check_grid(name, search._values(name))
     _check_distinct(name, strengths)
-    groups = [{}]
-    for name, parameter in others:
-        values = list(np.atleast_1d(np.asarray(search._values(name), dtype=object)))
-        if len(values) == 0:
-            raise ValueError(f"{name} must hold at least one value")
-        _check_distinct(name, values)
-        if parameter == "gamma" and len(values) > 1 and _has_no_gamma(search.kernel):
-            raise ValueError(f"kernel={search.kernel!r} does not depend on gamma: pass one value in {name}")
-        groups = [{**group, parameter: value} for group in groups for value in values]
+    groups = _groups(search, others)
     if not (isinstance(search.refit, bool | np.bool_ | str) or callable(search.refit)):
         raise ValueError(f"refit must be True, False, the name of a score or a function, got {search.refit!r}")
     check_flag("warm_start", search.warm_start)
     search._check_own()
-    check_memory_folder(search.memory, getattr(search, "kernel", None), search.warm_start)
+    for kernel in kernels_of(search):
+        check_memory_folder(search.memory, kernel, search.warm_start)
     check_n_jobs(search.n_jobs)
     if search.max_seconds is not None:  # of the search; its fits have no budgets of their own
         check_positive("max_seconds", search.max_seconds, unit=" of seconds, or None")
@@ -41,8 +34,44 @@ def checked_grid(search):
 
 
 def _check_distinct(name, values):
+    values = np.asarray(values, dtype=object).tolist()
     if len({*map(str, values)}) < len(values):
-        raise ValueError(f"{name} holds a value twice: {list(values)}")
+        raise ValueError(f"{name} holds a value twice: {values}")
+
+
+def kernels_of(search):
+    """Return the kernels of a search: those of its grid, or its one kernel, which is None without kernels."""
+    kernels = getattr(search, "kernels", None)
+    return [getattr(search, "kernel", None)] if kernels is None else list(np.atleast_1d(np.asarray(kernels, object)))
+
+
+def _groups(search, others):
+    """Return the combinations of the values of the parameters that are not a path's, kernels without gamma once."""
+    groups = [{}]
+    for name, parameter in others:
+        if parameter == "kernel" and search.kernels is None:
+            continue
+        values = (
+            kernels_of(search) if parameter == "kernel" else np.atleast_1d(np.asarray(search._values(name), object))
+        )
+        if len(values) == 0:
+            raise ValueError(f"{name} must hold at least one value")
+        _check_distinct(name, values)
+        groups = [{**group, parameter: value} for group in groups for value in values]
+    if "gamma" in groups[0]:
+        _check_gammas(search)
+    if "kernel" not in groups[0]:
+        return groups
+    if any(isinstance(kernel, str) and kernel == "precomputed" for kernel in (search.kernel, *kernels_of(search))):
+        raise ValueError("a precomputed matrix is one kernel: pass kernel='precomputed' and kernels=None")
+    with_gamma = [group for group in groups if not _has_no_gamma(group["kernel"])]
+    return with_gamma + [{"kernel": kernel} for kernel in kernels_of(search) if _has_no_gamma(kernel)]
+
+
+def _check_gammas(search):
+    if np.size(search.gammas) > 1 and all(map(_has_no_gamma, kernels_of(search))):
+        words = f"kernel={search.kernel!r} does" if search.kernels is None else f"kernels={search.kernels!r} do"
+        raise ValueError(f"{words} not depend on gamma: pass one value in gammas")
 
 
 def _has_no_gamma(kernel):

@@ -2,8 +2,8 @@
 
 ::
 
-    subsamples, small to large:  all cells on few rows; a gamma whose cells are all worse than the leader is dropped
-    all rows, best gamma first:  the folds in order, some at a time: a cell that is worse than the leader is dropped
+    subsamples, small to large:  all cells on few rows; a kernel whose cells are all worse than the leader is dropped
+    all rows, best kernel first: the folds in order, some at a time: a cell that is worse than the leader is dropped
     the others, the finalists:   have all folds, exactly as in an exhaustive search
 
 Losses on held-out rows are 0 or 1, and are compared row by row, whatever their weights. Where a cell and the
@@ -15,7 +15,7 @@ leader differ on d rows, of which the cell has b wrong, the p value of "the cell
 so that, as far as held-out rows are independent, the probability is at most `risk` that the cell with the smallest
 expected error is dropped, whichever cells lead: there are so many pairs of it and a leader, and so many tests of each.
 On a subsample this is said of the errors of models trained on so few rows; since the best C depends on their number,
-only whole gammas are dropped there.
+only whole kernels are dropped there: a kernel is one with its gamma.
 """
 
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ from kernbench.estimators.search.one_kernel import Cell, OneKernel
 from kernbench.kernels.domain import is_precomputed
 
 SHARES = (8,)  # a subsample is one row in so many
-LEAST_ROWS = 500  # of a subsample: on fewer hardly any gamma can be dropped
+LEAST_ROWS = 500  # of a subsample: on fewer hardly any kernel can be dropped
 
 
 def p_values(losses, leader):
@@ -73,21 +73,21 @@ class Race(GridOfCells):
     """
 
     def _run_groups(self):
-        self.Cs, self.gammas = self.strengths, [group["gamma"] for group in self.groups]
+        self.Cs = self.strengths
         self.order = [int(c) for c in np.argsort(self.Cs, kind="stable")]
-        self.entrants, alive = {}, list(range(len(self.gammas)))
+        self.entrants, alive = {}, list(range(len(self.groups)))
         samples = list(self._samples())
         self.batches = _batches(len(self.folds))
         n_tests = max(1, len(samples) + len(self.batches) - 1)  # none after the last fold, when nothing is left to save
         self.level = self.search.risk / (len(self.cells) * n_tests)
         for rows in samples:
-            alive = self._race_of_gammas(alive, rows)
+            alive = self._race_of_kernels(alive, rows)
         for g in alive:
             self._race_of_folds(g)
 
     @cached_property
     def tasks(self):
-        """The task of each gamma, all of the same rows."""
+        """The task of each kernel, all of the same rows."""
         sources = [self.search._source(group, self.examples, self.folds, self.deadline) for group in self.groups]
         return [source.task for source in sources]
 
@@ -101,12 +101,12 @@ class Race(GridOfCells):
 
     def _place(self, c, g):
         """Return the index of a cell."""
-        return c * len(self.gammas) + g
+        return c * len(self.groups) + g
 
     # --- subsamples --------------------------------------------------------------------------------------------------
 
     def _samples(self):
-        """Yield the rows of each subsample, ascending; none where there is one gamma, or where classes are too rare."""
+        """Yield the rows of each subsample, ascending; none where there is one kernel, or classes are too rare."""
         codes, n = self.examples.codes, len(self.examples.codes)
         random = check_random_state(self.search.random_state)
         order = random.permutation(n)
@@ -116,7 +116,7 @@ class Race(GridOfCells):
             own = order[codes[order] == code]
             within[own] = (np.arange(len(own)) + random.uniform()) / len(own)
         for share in SHARES:
-            if len(self.gammas) == 1 or n < share * LEAST_ROWS:
+            if len(self.groups) == 1 or n < share * LEAST_ROWS:
                 continue
             rows = np.sort(np.argsort(within, kind="stable")[: n // share])
             if all(self._has_all_classes(fold, rows) for fold in self.folds):
@@ -128,8 +128,8 @@ class Race(GridOfCells):
             used = used[self.examples.weights[used] > 0]
         return len(np.unique(self.examples.codes[used])) == len(self.examples.classes)
 
-    def _race_of_gammas(self, alive, rows):
-        """Solve all cells of the gammas `alive` on a subsample; return the gammas left, that of the leader first."""
+    def _race_of_kernels(self, alive, rows):
+        """Solve all cells of the kernels `alive` on a subsample; return the kernels left, that of the leader first."""
         place = np.full(len(self.examples.codes), -1)
         place[rows] = np.arange(len(rows))
         folds = [Fold(*(place[part][place[part] >= 0] for part in (fold.train, fold.test))) for fold in self.folds]
@@ -165,7 +165,7 @@ class Race(GridOfCells):
     # --- folds -------------------------------------------------------------------------------------------------------
 
     def _race_of_folds(self, g):
-        """Solve the cells of a gamma fold by fold; score those that are not dropped."""
+        """Solve the cells of a kernel fold by fold; score those that are not dropped."""
         task, n = self.tasks[g], len(self.examples.codes)
         n_pairs = len(task.model.classes_) * (len(task.model.classes_) - 1) // 2
         kernel = OneKernel(task, self.examples.sample_weight, self.folds, self.deadline)
@@ -181,7 +181,7 @@ class Race(GridOfCells):
                     del own[c]
             for c, entrant in own.items():
                 self._add(self._place(c, g), entrant.result)
-            if self.best is not None and self.best_index % len(self.gammas) == g:
+            if self.best is not None and self.best_index % len(self.groups) == g:
                 params, _, held_out = self.best
                 self.best = Best(params, kernel.solutions(params["C"]), held_out)
 
@@ -195,7 +195,7 @@ class Race(GridOfCells):
             entrant.wrong[test] = self._wrong(cell.values[test], self.examples.codes[test])
 
     def _worse_ones(self, own, g, batch):
-        """Drop the cells of a gamma that are worse than the leader on the rows of the folds so far; return their Cs."""
+        """Drop the cells of a kernel that are worse than the leader on the rows of the folds so far; return Cs."""
         first = next(iter(own.values()))
         rows = ~np.isnan(first.wrong)
         rivals = {index: entrant for index, entrant in self.entrants.items() if not np.isnan(entrant.wrong[rows]).any()}

@@ -48,8 +48,8 @@ def results_of(cells, n_folds, names=("score",), is_race=False, is_certified=Fal
         values = np.array([cell.get(f"{name}_seconds", nothing) for cell in cells])
         table[f"mean_{name}_time"], table[f"std_{name}_time"] = values.mean(axis=1), values.std(axis=1)
     params = [cell["params"] for cell in cells]
-    for name in params[0]:
-        table[f"param_{name}"] = _column([own[name] for own in params])
+    for name in dict.fromkeys(name for own in params for name in own):
+        table[f"param_{name}"] = _column(params, name)
     table["params"] = params
     for name in names:
         scores = np.array([cell.get("scores", {}).get(name, nothing) for cell in cells])
@@ -66,13 +66,15 @@ def results_of(cells, n_folds, names=("score",), is_race=False, is_certified=Fal
     return table
 
 
-def _column(values):
-    """Return a masked array of parameters: numbers, or objects where some are not, such as "scale"."""
-    array = np.array(values)
-    if array.dtype.kind not in "biuf":
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-    return np.ma.MaskedArray(array, mask=np.zeros(len(values), dtype=bool))
+def _column(params, name):
+    """Return a parameter of all cells, masked where they do not have it: numbers, or objects where some are not."""
+    given = [own[name] for own in params if name in own]
+    dtype = np.asarray(given).dtype if np.asarray(given).dtype.kind in "biuf" else object
+    column = np.ma.masked_all(len(params), dtype=dtype)
+    for k, own in enumerate(params):
+        if name in own:
+            column[k] = own[name]
+    return column
 
 
 def index_chosen(refit, table):

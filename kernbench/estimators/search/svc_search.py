@@ -13,7 +13,7 @@ from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search, changed
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
-from kernbench.estimators.search.parameters import check_memory
+from kernbench.estimators.search.parameters import check_memory, checked_grid
 from kernbench.estimators.search.race import Race
 from kernbench.estimators.search.results import CalibratedResult
 from kernbench.estimators.search.small_folds import SmallFolds
@@ -98,7 +98,7 @@ class PairCells(SVCCells):
 class SVCSearch(CalibratedResult, Search):
     """The search of `KernelSVCCV`: all folds of a kernel on the same kernel rows."""
 
-    _estimator, _grid = KernelSVC, {"Cs": "C", "gammas": "gamma"}
+    _estimator, _grid = KernelSVC, {"Cs": "C", "gammas": "gamma", "kernels": "kernel"}
     _without_probabilities = (
         "a support vector machine does not have: pass calibration='sigmoid' or 'isotonic', or choose a score of labels "
         "or decision values, such as 'accuracy' or 'roc_auc'"
@@ -133,7 +133,7 @@ class SVCSearch(CalibratedResult, Search):
             check_name("calibration", self.calibration, METHODS)
 
     def _read(self, X, y, sample_weight):
-        model = self._model({"C": self._first_strength(), "gamma": np.asarray(self.gammas, dtype=object).ravel()[0]})
+        model = self._model({"C": self._first_strength(), **checked_grid(self)[1][0]})
         task = KernelTask(model, X, y, sample_weight)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, task.given)

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.estimator_checks import check_estimator
 
-from kernbench import KernelSVC, KernelSVCCV, kernels
+from kernbench import KernelSVC, KernelSVCCV, kernels, load
 from kernbench.estimators.search import cells, one_kernel, parameters, small_folds
 from kernbench.estimators.search.starts import restored
 from kernbench.kernels.blocks import block
@@ -296,3 +296,53 @@ def test_conventions_of_scikit_learn():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_estimator(KernelSVCCV([1.0, 10.0], cv=2))
+
+
+KERNELS = ["rbf", "linear", kernels.Laplacian(sigma=3.0)]
+
+
+@pytest.mark.parametrize("method", ["exact", "race"])
+def test_a_grid_over_kernels(method):
+    """Those without gamma have one cell for each C."""
+    X, y = examples(n_classes=3)
+    search = KernelSVCCV(CS, GAMMAS, kernels=KERNELS, cv=4, tol=1e-6, search=method).fit(X, y)
+    with_gamma, without = {"C": CS, "gamma": GAMMAS, "kernel": KERNELS[:1]}, {"C": CS, "kernel": KERNELS[1:]}
+    grid = GridSearchCV(KernelSVC(tol=1e-6), [with_gamma, without], cv=4).fit(X, y)
+    scores = [dict(zip(map(repr, (sorted(cell.items()) for cell in table["params"])), table["mean_test_score"]))
+              for table in (search.cv_results_, grid.cv_results_)]  # fmt: skip
+    assert len(search.cv_results_["params"]) == len(CS) * (len(GAMMAS) + 2) and scores[0].keys() == scores[1].keys()
+    for cell, score in scores[0].items():
+        assert np.isnan(score) or abs(score - scores[1][cell]) <= 1.01 / (len(y) // 4)
+    np.testing.assert_array_equal(
+        search.cv_results_["param_gamma"].mask, ["gamma" not in p for p in search.cv_results_["params"]]
+    )
+    assert repr(search.estimator_.kernel) == repr(search.best_params_["kernel"])
+    alone = KernelSVC(tol=1e-6, **search.best_params_).fit(X, y)
+    np.testing.assert_allclose(search.decision_function(X), alone.decision_function(X), atol=1e-3)
+
+
+def test_a_search_over_kernels_is_saved(tmp_path):
+    X, y = examples(60)
+    search = KernelSVCCV([1.0], GAMMAS, kernels=KERNELS, cv=2).fit(X, y)
+    search.save(tmp_path / "search.npz")
+    loaded = load(tmp_path / "search.npz")
+    np.testing.assert_array_equal(loaded.decision_function(X), search.decision_function(X))
+    for name in ("param_kernel", "param_gamma"):
+        assert str(loaded.cv_results_[name]) == str(search.cv_results_[name])
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"kernels": []}, "kernels must hold at least one value"),
+        ({"kernels": ["rbf", "rbf"]}, "kernels holds a value twice"),
+        ({"kernels": ["rbf", "precomputed"]}, "a precomputed matrix is one kernel"),
+        ({"kernels": ["rbf"], "kernel": "precomputed"}, "a precomputed matrix is one kernel"),
+        ({"kernels": ["linear"], "gammas": GAMMAS}, "do not depend on gamma"),
+        ({"kernels": ["rbf", "linaer"]}, "unknown kernel 'linaer'"),
+    ],
+    ids=str,
+)
+def test_kernels_that_make_no_grid(settings, message):
+    with pytest.raises(ValueError, match=message):
+        KernelSVCCV([1.0], **settings).fit(*examples(60))

@@ -178,7 +178,7 @@ def test_scores_are_drawn(face):
     "search",
     [
         LinearSVCCV([0.1, 1.0], cv=2, random_state=0),
-        KernelRegressorCV([0.1, 0.01], cv=2),
+        KernelRegressorCV([0.1, 0.01], kernels=["rbf", "linear"], cv=2),
         PartialAUCClassifierCV(alphas=[0.01], cv=2, random_state=0),
     ],
     ids=lambda search: type(search).__name__,
