@@ -70,7 +70,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does, and needs almost no tuning. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
-        Added to the diagonal of the covariance.
+        Added to the diagonal of the covariance. Labels without noise bear less: try 1e-5 with ``step_size=1`` and
+        ``average="tail"``.
     step_size : float or "auto", default="auto"
         ``"auto"`` is 0.3 with and 1 without `precondition`, and 1 for the log loss of more than two classes, which is
         less curved; up to three times as much where a pass has fewer than 100 of the large batches.

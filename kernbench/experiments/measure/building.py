@@ -20,7 +20,8 @@ def rows_per_iteration(solver, options):
 def build(estimator, params, n_rows):
     """Make an estimator for `n_rows` training rows.
 
-    A ``batch_size`` of a class without this parameter is an option of its solver. ``passes`` becomes ``max_iter``, in
+    A ``batch_size`` of a class without this parameter is an option of its solver, and None that of a solver without
+    batches in a setting that has one. ``passes`` becomes ``max_iter``, in
     batches where an iteration of the solver is a step on one.
 
     Parameters
@@ -39,6 +40,8 @@ def build(estimator, params, n_rows):
     if "total_step" in params:
         options = {**(params.get("solver_options") or {}), "step_size": params.pop("total_step") / n_rows}
         params["solver_options"] = options
+    if params.get("batch_size", 0) is None:
+        del params["batch_size"]
     if "batch_size" in params and takes(make, "solver_options") and not takes(make, "batch_size"):
         options = {**(params.get("solver_options") or {}), "batch_size": params.pop("batch_size")}
         params["solver_options"] = options

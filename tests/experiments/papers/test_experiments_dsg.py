@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 from sklearn.svm import OneClassSVM
 
+from kernbench import DoublyStochasticClassifier
 from kernbench._lazy import load
 from kernbench.datasets import load as load_data
 from kernbench.datasets import real
@@ -72,7 +73,7 @@ def test_rivals_take_the_batches_of_algorithm_1():
     for scale in ("quick", "paper"):
         for cell in plan([SVM], scale, repeats=1)[0]:
             large = cell.dataset.startswith("forest") or cell.dataset.endswith("deformed")
-            if not cell.method.startswith(("doubly", "zero")):
+            if not cell.method.startswith(("doubly", "zero", "minimum")):
                 assert cell.params["batch_size"] == (1024 if large else 64)
 
 
@@ -149,6 +150,24 @@ def test_the_balanced_error_is_the_mean_of_the_classes():
     for solver, passes in (("pegasos", 4.0), ("sdca", 2.0)):  # an iteration is a step on a batch; a visit of a row
         fit.model = SimpleNamespace(n_iter_=np.array([20]), solver=solver, solver_options={"batch_size": 2})
         assert evaluation.classifier(fit)["passes"] == passes
+
+
+@pytest.mark.parametrize("precondition", [True, False])
+def test_the_error_after_one_pass_is_that_of_a_fit_of_one_pass(precondition):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 2))
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(400) > 0, 1, -1)
+    given = SimpleNamespace(X_test=X[250:], y_test=y[250:], y_train=y[:250])
+
+    def judged(**settings):
+        model = DoublyStochasticClassifier(batch_size=64, block_size=16, alpha=0.01, precondition=precondition,
+                                           random_state=0, **settings).fit(X[:250], y[:250])  # fmt: skip
+        return evaluation.classifier(SimpleNamespace(model=model, data=given, predictions=model.predict(X[250:])))
+
+    once, often = judged(max_iter=4), judged(max_iter=12)
+    assert once["test_error"] != often["test_error"]
+    assert once["one_pass_error"] == often["one_pass_error"] == once["test_error"]
+    assert judged(max_iter=12, average="tail")["one_pass_error"] is judged(max_iter=3)["one_pass_error"] is None
 
 
 def test_the_closed_form_is_that_of_scikit_learn():

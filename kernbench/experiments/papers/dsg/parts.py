@@ -11,6 +11,7 @@ REGRESSOR = "kernbench.estimators.doubly_stochastic.regressor:DoublyStochasticRe
 
 CLASSIFIER_METRICS = (
     m.TEST_ERROR,
+    m.percent("one_pass_error", "test error after one pass"),
     m.percent("balanced_error", "mean error of the classes"),
     m.FIT_SECONDS,
     m.PREDICT_SECONDS,
