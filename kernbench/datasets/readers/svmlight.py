@@ -169,7 +169,10 @@ def _feature_problem(token, previous, limit):
     if len(index) > 18 or int(index) > limit:
         return f"found {shown(token)}: the index is above the limit, {limit} features"
     if int(index) == 0:
-        return f"found {shown(token)}: indices count from 1; in a file that counts from 0 add 1 to each"
+        return (
+            f"found {shown(token)}: indices count from 1; in a file that counts from 0 add 1 to each, as "
+            "scikit-learn's dump_svmlight_file does with zero_based=False"
+        )
     if int(index) == previous:
         return f"found {shown(token)}: index {previous} occurs twice on this line"
     if int(index) < previous:
