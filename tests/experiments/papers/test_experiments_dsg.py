@@ -248,6 +248,18 @@ def test_many_classes_are_told_apart(outcome, method):
     assert outcome(MULTICLASS, "digits", method, **params)["metrics"]["test_error"] < 0.1
 
 
+def test_one_pass_has_the_batches_the_features_and_the_width_it_is_told():
+    digits, methods = load_data("digits"), {name: MULTICLASS.method(name) for name in ("pass-default", "pass-wide")}
+    fits = {name: peers.OnePass(0.5, **method.params) for name, method in methods.items()}
+    models = {name: fit.fit(digits.X_train[:400], digits.y_train[:400]).model_ for name, fit in fits.items()}
+    assert [model.block_coef_.shape for model in models.values()] == [(8, 12, 10), (8, 25, 10)]
+    assert [model.kernel_.sigma for model in models.values()] == [1.0, 4.0]
+    assert evaluation._rows_of_a_step(fits["pass-wide"], 400) == 50
+    stream = MULTICLASS.method("doubly-stream").params
+    assert stream["block_size"] / stream["batch_size"] == fits["pass-default"].features
+    assert stream["batch_size"] == fits["pass-default"].largest_batch and "step_size" not in stream
+
+
 def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch, cell_of):
     digits = load_data("digits")
 

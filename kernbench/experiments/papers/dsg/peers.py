@@ -1,4 +1,4 @@
-"""The paper's r- and n-methods: linear models on a fixed number of random or Nyström features, as one estimator."""
+"""Rivals and variants as estimators: the paper's r- and n-methods, RBFSampler with SGD, one pass of few batches."""
 
 from time import perf_counter
 
@@ -165,3 +165,45 @@ class SampledSGD:
     def predict(self, X):
         """Labels of rows."""
         return self.linear_.predict(self.map_.transform(X))
+
+
+class OnePass:
+    """`DoublyStochasticClassifier` with softmax over arrays as over a stream: in one pass, all of its steps as told.
+
+    Parameters
+    ----------
+    gamma : float
+    features : float
+        Features of a block, as a share of the rows of a batch: of all blocks, as a share of all rows.
+    step_size : float
+    widen : float
+        Factor of the kernel's width.
+    largest_batch : int
+        Rows of a batch, of which a pass has at least eight.
+    random_state : int
+    """
+
+    def __init__(self, gamma, features=0.25, step_size=1.0, widen=1.0, largest_batch=4096, random_state=0):
+        self.gamma, self.features, self.step_size, self.widen = gamma, features, step_size, widen
+        self.largest_batch, self.random_state = largest_batch, random_state
+
+    def fit(self, X, y):
+        """Fit to rows X with labels y."""
+        from kernbench import DoublyStochasticClassifier
+
+        self.batch_size = min(self.largest_batch, -(-len(y) // 8))
+        self.model_ = DoublyStochasticClassifier(
+            gamma=self.gamma / self.widen**2,
+            loss="log_loss",
+            batch_size=self.batch_size,
+            block_size=round(self.features * self.batch_size),
+            step_size=self.step_size,
+            max_iter=-(-len(y) // self.batch_size),
+            random_state=self.random_state,
+        ).fit(X, y)
+        self.n_iter_, self.n_feature_values_ = self.model_.n_iter_, self.model_.n_feature_values_
+        return self
+
+    def predict(self, X):
+        """Labels of rows."""
+        return self.model_.predict(X)
