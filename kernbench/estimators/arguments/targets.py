@@ -5,7 +5,7 @@ from sklearn.utils.validation import column_or_1d
 
 from kernbench.validation.rows import check_rows
 
-LARGEST = 1e140  # of targets
+LARGEST, LEAST = 1e140, 1e-140  # of the largest target; squares are added up, and these have twice the exponent
 
 
 def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
@@ -23,6 +23,18 @@ def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
     if not (type(y) is np.ndarray and y.ndim == 1):  # of an array the check takes as long as a fit of a hundred rows
         y = column_or_1d(y, warn=not several)
     return X, targets_of_chunk(y)
+
+
+def require_squares(y):
+    """Raise ValueError for an output whose targets are not all 0, but so small that their squares are rounded to 0."""
+    largest = np.abs(y).max(axis=0, initial=0.0)
+    too_small = (largest > 0.0) & (largest < LEAST)
+    if np.any(too_small):
+        raise ValueError(
+            f"y holds values up to {np.max(largest, where=too_small, initial=0.0):.2g} only, too small to add up "
+            "squares in float64: scale the targets, for example with sklearn.compose.TransformedTargetRegressor("
+            "transformer=StandardScaler())"
+        )
 
 
 def targets_of_chunk(y):

@@ -189,5 +189,7 @@ def _reason(model, status, results):
         return f"Its own stopping rule holds{reached}, which is no certificate: {_certifier(model)}."
     if status == "diverged":
         return f"It was stopped: {worst.message}. The model is the last iterate that was finite."
-    remedy = "raise tol" if model.dtype_ == "float64" else "raise tol, or use dtype='float64'"
-    return f"It made no progress any more after {worst.n_iter} iterations{reached}: {remedy}."
+    remedies = f"{_weaker(model)}, or raise tol"
+    if model.dtype_ != "float64":
+        remedies = f"use dtype='float64', {remedies}"
+    return f"It made no progress any more after {worst.n_iter} iterations{reached}: {remedies}."

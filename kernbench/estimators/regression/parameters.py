@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.estimators.arguments.parameters import check_run, check_strength
-from kernbench.estimators.arguments.targets import check_targets
+from kernbench.estimators.arguments.targets import check_targets, require_squares
 from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.estimators.fit.choice import named_entry
 from kernbench.estimators.fit.solver import require_loss_of
@@ -48,6 +48,7 @@ def check_regression_data(model, X, y, sample_weight, *, kernel=None, several=Fa
         Divided by their mean: a weight of k is then equivalent to k copies of a row, for the objective is a mean.
     """
     X, y = check_targets(model, X, y, reset=True, accept_sparse=not is_precomputed(kernel), several=several)
+    require_squares(y)
     check_square(X, kernel)
     if sample_weight is None:
         return X, y, None

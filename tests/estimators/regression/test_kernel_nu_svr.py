@@ -5,10 +5,11 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import NuSVR
 
 import kernbench
-from kernbench import KernelNuSVR, KernelSVR
+from kernbench import KernelNuSVR, KernelRegressor, KernelSVR
 
 
 def draw(seed, n=100):
@@ -122,6 +123,25 @@ def test_constant_targets_one_row_and_equal_rows():
     assert KernelNuSVR().fit(X[:1], [4.0]).predict(X[:1])[0] == pytest.approx(4.0)
     same = KernelNuSVR().fit(np.ones((4, 2)), [0.0, 1.0, 2.0, 3.0])
     assert same.converged_ and 1.0 - 1e-9 <= same.predict(np.ones((1, 2)))[0] <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize("model", [KernelNuSVR(), KernelSVR(), KernelRegressor("squared_error")])
+@pytest.mark.parametrize(("size", "word"), [(1e-300, "small"), (1e300, "large")])
+def test_targets_whose_squares_are_no_numbers_are_refused(model, size, word):
+    X, y, _ = draw(0)
+    with pytest.raises(ValueError, match=f"too {word} to add up squares in float64: scale the targets"):
+        model.fit(X, y * size)
+    model.fit(X, np.zeros(len(y)))  # zeros need no scale
+    assert np.all(model.predict(X) == 0.0)
+
+
+@pytest.mark.parametrize("estimator", [KernelNuSVR, KernelSVR])
+def test_a_run_without_progress_names_c(estimator):
+    """Of an interpolating function the objective is as small as rounding errors of the residuals times C."""
+    X, y, _ = draw(0)
+    zone = {"epsilon": 0.0} if estimator is KernelSVR else {}
+    with pytest.warns(ConvergenceWarning, match=r"made no progress .*lower C=1e\+100, or raise tol"):
+        estimator(C=1e100, **zone).fit(X, y)
 
 
 @pytest.mark.parametrize(
