@@ -18,6 +18,7 @@ from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, evaluation, peers, svm
 from kernbench.experiments.papers.dsg.runs import gp as gp_runs
 from kernbench.experiments.papers.dsg.runs import losses as loss_runs
+from kernbench.experiments.papers.dsg.runs import molecules as molecule_runs
 from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
 from kernbench.experiments.papers.dsg.runs import stream as stream_runs
 from kernbench.experiments.run.cells import plan
@@ -277,13 +278,71 @@ def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch,
     assert found["metrics"]["n_iter"] == 10 and found["metrics"]["test_error"] < 0.3
 
 
-@pytest.mark.parametrize("method", ["doubly", "doubly-entries", "doubly-sorted", "kernel-ridge"])
+@pytest.mark.parametrize("method", ["doubly", "doubly-entries", "doubly-sorted", "ridge-predicates-4", "kernel-ridge"])
 def test_energies_are_better_than_a_constant(outcome, method):
-    params = {} if method in ("doubly-sorted", "kernel-ridge") else {"permutations": 10, "votes": 3}
-    found = outcome(MOLECULES, "generated-molecules", method, arguments={"n_train": 300}, **params)
-    assert found["metrics"]["mae"] < 0.9 * found["metrics"]["constant_mae"]
+    streamed = method in ("doubly", "doubly-entries")
+    params = {"permutations": 10, "votes": 3, "search": {"width": [1, 4], "damping": [1e-5]}} if streamed else {}
+    found = outcome(MOLECULES, "generated-molecules", method, arguments={"n_train": 200, "n_test": 50}, **params)
+    metrics = found["metrics"]
+    assert metrics["mae"] < 0.9 * metrics["constant_mae"]
     n_entries = 8 * 9 // 2
-    assert (found["metrics"]["n_columns"] > n_entries) == (method == "doubly")
+    assert (metrics["n_columns"] > n_entries) == (method in ("doubly", "ridge-predicates-4"))
+    if streamed:
+        assert metrics["width"] in (1, 4) and metrics["chosen_damping"] == 1e-5
+        assert metrics["n_features"] == 128 * metrics["n_iter"] and found["seconds"]["search"] > 0
+
+
+def test_a_width_is_chosen_on_molecules_that_are_held_out(monkeypatch):
+    """Of three widths the one that learns is chosen; test rows are not seen, and 9 of 10 molecules are trained with."""
+    rng = np.random.default_rng(0)
+    seen = []
+
+    class Model:
+        def __init__(self, gamma):
+            self.gamma = gamma
+
+        def fit(self, X, y):
+            seen.append(len(X))
+            return self
+
+        def predict(self, X):
+            return X[:, 0] + abs(self.gamma - gammas[1])
+
+    train = rng.standard_normal((40, 1))
+    median = molecule_runs.median_distance(lambda rows: rows, train)
+    gammas = [0.5 / (width * median) ** 2 for width in (1, 2, 4)]
+    asked = {"search": {"width": [1, 2, 4]}, "trial_permutations": 3}
+    chosen = molecule_runs._choose(Model, {}, asked, lambda rows: rows, train, train[:, 0], rng)
+    assert chosen == {"width": 2, "gamma": pytest.approx(gammas[1])} and seen == [36 * 3] * 3
+
+
+def test_descent_and_ridge_regression_are_those_of_their_iterations(outcome):
+    """Steps and linear systems, written out, on the same random matrices."""
+    small = {"n_train": 30, "n_test": 20}
+    settings = {"widths": [2], "alphas": [1e-4, 1e-2], "steps": [3, 50], "votes": 1}
+    found = outcome(MOLECULES, "generated-molecules", "conditioning", arguments=small, **settings)
+    made, step = data.generated_molecules(**small), 1.0
+    train, test = (real.molecules.full_matrices(X) for X in (made.X_train, made.X_test))
+    seed = plan([MOLECULES], "quick", methods=["conditioning"], repeats=1)[0][0].seed
+    draw = molecule_runs.drawing(train, np.random.default_rng(seed), step)
+    median, Z = molecule_runs.median_distance(draw, train), draw(train).astype(float)
+    rows = draw(test).astype(float)
+
+    def kernel(A, B):
+        squares = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T
+        return np.exp(-squares / (2 * (2 * median) ** 2))
+
+    K, target = kernel(Z, Z) / 30, made.y_train - made.y_train.mean()
+    coefs = [np.linalg.solve(K + alpha * np.eye(30), target) / 30 for alpha in (1e-4, 1e-2)]
+    largest, a = np.linalg.eigvalsh(K)[-1], np.zeros(30)
+    for t in range(1, 51):
+        a += (target - 30 * K @ a) / (30 * largest)
+        if t in (3, 50):
+            coefs.append(a.copy())
+    errors = [np.abs(kernel(rows, Z) @ coef + made.y_train.mean() - made.y_test).mean() for coef in coefs]
+    np.testing.assert_allclose(found["trace"]["mae"], errors, rtol=1e-4)
+    np.testing.assert_allclose(found["trace"]["alpha"], [1e-4, 1e-2, largest / 3, largest / 50], rtol=1e-5)
+    assert found["metrics"]["ridge_mae"] == min(found["trace"]["mae"][:2])
 
 
 @pytest.mark.parametrize(("method", "model_d"), [("doubly", 0.0), ("norma", 1.0), ("r-pegasos", 0.0)])
