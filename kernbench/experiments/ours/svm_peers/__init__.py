@@ -9,4 +9,6 @@
     fits_of_family.py  their cells
     shares.py          the same at equal nu
     fits_of_shares.py  their cells
+    largest.py         all rows of covtype, by the methods that end there
+    fits_of_largest.py  their cells
 """

@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
 )
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
-from kernbench.experiments.ours.svm_peers import family, shares
+from kernbench.experiments.ours.svm_peers import family, largest, shares
 
 HERE = "kernbench.experiments.ours.svm_peers"
 KERNEL_SVC, SKLEARN_SVC = "kernbench.estimators:KernelSVC", "sklearn.svm:SVC"
@@ -127,6 +127,7 @@ PAPER_SCALE = Scale(
         _setting("w8a", {"name": "w8a"}, 0.05, 10.0, note="γ = 0.05, C = 10 (ours)"),
         *family.PAPER_SETTINGS,
         *shares.PAPER_SETTINGS,
+        *largest.PAPER_SETTINGS,
     ),
     repeats=3,
     time_limit=3600.0,
@@ -150,12 +151,9 @@ METRICS = (
     *family.METRICS,
 )
 
-SMALL = tuple(
-    setting.name for setting in QUICK.settings if setting not in (*family.QUICK_SETTINGS, *shares.QUICK_SETTINGS)
-)
-LARGE = tuple(
-    setting.name for setting in PAPER_SCALE.settings if setting not in (*family.PAPER_SETTINGS, *shares.PAPER_SETTINGS)
-)
+# Settings of classification are those of all methods.
+SMALL = tuple(setting.name for setting in QUICK.settings if setting.methods == QUICK_METHODS)
+LARGE = tuple(setting.name for setting in PAPER_SCALE.settings if setting.methods == CLASSIFIERS)
 CLASSES = (*SMALL, *LARGE)  # the data sets whose labels are two classes
 
 
@@ -195,6 +193,7 @@ CLAIMS = (
     ),
     *family.CLAIMS,
     *shares.CLAIMS,
+    *largest.CLAIMS,
 )
 
 EXPERIMENT = Experiment(
@@ -202,7 +201,7 @@ EXPERIMENT = Experiment(
     title="Kernel SVMs, many solvers: time to the same accuracy",
     paper="Ours",
     optimality="relative_gap",
-    methods=(*METHODS, *family.REGRESSORS, *family.DETECTORS, *shares.METHODS),
+    methods=(*METHODS, *family.REGRESSORS, *family.DETECTORS, *shares.METHODS, *largest.METHODS),
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=METRICS,
     claims=CLAIMS,
@@ -276,6 +275,7 @@ EXPERIMENT = Experiment(
         ),
         *family.TABLES,
         *shares.TABLES,
+        *largest.TABLES,
     ),
     figures=(
         Marks(
