@@ -42,6 +42,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         gamma.
     kernels : list of str, Kernel or callable, default=None
         Kernels to choose from, in place of ``kernel``: each with all gammas, or once if it has no gamma.
+    epsilons : array-like of shape (n_epsilons,), default=None
+        Half widths to choose from, in place of ``epsilon``, each at least 0; for the two losses that have it.
     loss : str, default="squared_error"
         ``"squared_error"``, ``"huber"``, ``"epsilon_insensitive"``, ``"squared_epsilon_insensitive"``,
         ``"absolute_error"`` or ``"quantile"``, as in `KernelRegressor`; so are all parameters that are not explained
@@ -75,8 +77,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     Attributes
     ----------
     best_params_ : dict
-        ``alpha`` and ``gamma`` of the best mean score, and ``kernel``, where there are `kernels`; of equal ones the
-        first in ``cv_results_``.
+        ``alpha`` and ``gamma`` of the best mean score, and ``kernel`` and ``epsilon``, where there are `kernels` and
+        `epsilons`; of equal ones the first in ``cv_results_``.
     best_score_ : float
     best_index_ : int
     cv_results_ : dict of arrays
@@ -110,7 +112,10 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     True
     """
 
-    _estimator, _grid = KernelRegressor, {"alphas": "alpha", "gammas": "gamma", "kernels": "kernel"}
+    _estimator, _grid = (
+        KernelRegressor,
+        {"alphas": "alpha", "gammas": "gamma", "epsilons": "epsilon", "kernels": "kernel"},
+    )
     _make_task, _ascending = KernelRegressorTask, False
     _score_name, _oof_name = "R²", "oof_prediction_"
     _without_probabilities = "a regressor does not have: choose a score of predictions, such as 'r2'"
@@ -123,6 +128,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         loss: str = "squared_error",
         kernel: str | Kernel | Callable[..., Any] = "rbf",
         kernels: Sequence[str | Kernel | Callable[..., Any]] | None = None,
+        epsilons: ArrayLike | None = None,
         degree: int = 3,
         coef0: float = 0.0,
         cv: Any = 5,
@@ -151,6 +157,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         self.loss = loss
         self.kernel = kernel
         self.kernels = kernels
+        self.epsilons = epsilons
         self.degree = degree
         self.coef0 = coef0
         self.cv = cv
@@ -204,6 +211,10 @@ class KernelRegressorCV(Search, ExpansionRegressor):
             If the search ended early, or fits did not reach `tol`.
         """
         return self._search(X, y, sample_weight, groups)
+
+    def _check_own(self):
+        if self.epsilons is not None and "epsilon_insensitive" not in str(self.loss):
+            raise ValueError(f"loss={self.loss!r} does not depend on epsilon: pass epsilons=None")
 
     def _read(self, X, y, sample_weight):
         model = self._model({"alpha": self._first_strength(), **checked_grid(self)[1][0]})

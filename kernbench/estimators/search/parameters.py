@@ -49,7 +49,7 @@ def _groups(search, others):
     """Return the combinations of the values of the parameters that are not a path's, kernels without gamma once."""
     groups = [{}]
     for name, parameter in others:
-        if parameter == "kernel" and search.kernels is None:
+        if parameter != "gamma" and search._values(name) is None:  # not in the grid
             continue
         values = (
             kernels_of(search) if parameter == "kernel" else np.atleast_1d(np.asarray(search._values(name), object))

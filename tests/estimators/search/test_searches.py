@@ -200,3 +200,37 @@ def test_a_linear_search_keeps_its_model_sparse_on_request():
 def test_docstring_examples(face):
     results = doctest.testmod(sys.modules[face.search.__module__])
     assert results.attempted > 5 and results.failed == 0
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("solver", ["smo", "sdca"])
+def test_a_grid_over_epsilon(loss, solver):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 3))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.standard_normal(90)
+    settings = {"loss": loss, "solver": solver, "gamma": 0.2, "tol": 1e-7}
+    grid = {"alpha": [0.1, 0.01], "epsilon": [0.0, 0.1, 0.5]}
+    expected = GridSearchCV(KernelRegressor(**settings), grid, cv=3).fit(X, y)
+    settings["gammas"] = [settings.pop("gamma")]
+    search = KernelRegressorCV(grid["alpha"], epsilons=grid["epsilon"], cv=3, **settings).fit(X, y)
+    own = [{**cell} for cell in search.cv_results_["params"]]
+    assert all(cell.pop("gamma") == 0.2 for cell in own) and own == expected.cv_results_["params"]
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=1e-4
+    )
+    assert search.estimator_.epsilon == search.best_params_["epsilon"] == expected.best_params_["epsilon"]
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"loss": "huber", "epsilons": [0.1]}, "does not depend on epsilon"),
+        ({"epsilons": []}, "epsilons must hold at least one value"),
+        ({"epsilons": [0.1, 0.1]}, "epsilons holds a value twice"),
+        ({"epsilons": [-0.1]}, "epsilon must be a number of at least 0"),
+    ],
+    ids=str,
+)
+def test_epsilons_that_make_no_grid(settings, message):
+    with pytest.raises(ValueError, match=message):
+        KernelRegressorCV([0.1], **{"loss": "epsilon_insensitive", **settings}).fit(np.eye(9), np.arange(9.0))
