@@ -27,14 +27,13 @@ def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
 
 def require_squares(y):
     """Raise ValueError for an output whose targets are not all 0, but so small that their squares are rounded to 0."""
-    largest = np.abs(y).max(axis=0, initial=0.0)
-    too_small = (largest > 0.0) & (largest < LEAST)
-    if np.any(too_small):
-        raise ValueError(
-            f"y holds values up to {np.max(largest, where=too_small, initial=0.0):.2g} only, too small to add up "
-            "squares in float64: scale the targets, for example with sklearn.compose.TransformedTargetRegressor("
-            "transformer=StandardScaler())"
-        )
+    for target in y.T if y.ndim == 2 else [y]:
+        largest = np.abs(target).max(initial=0.0)
+        if 0.0 < largest < LEAST:
+            raise ValueError(
+                f"y holds values up to {largest:.2g} only, too small to add up squares in float64: scale the targets, "
+                "for example with sklearn.compose.TransformedTargetRegressor(transformer=StandardScaler())"
+            )
 
 
 def targets_of_chunk(y):
