@@ -104,6 +104,7 @@ def test_without_pytorch_networks_are_named_gaps():
         "lenet",
         "lenet-top",
         "lenet-doubly",
+        "lenet-doubly-alpha",
         "lenet-doubly-median",
         "lenet-kernel-svc",
     }

@@ -28,7 +28,7 @@ def test_a_network_is_trained_once_and_its_features_serve_all_others(outcome, mo
     found = {"lenet": outcome(MULTICLASS, "digits-lenet", "lenet")}
     assert len(list(networks.iterdir())) == 1
     monkeypatch.setattr(features, "train", None)  # the weights come from the file
-    for name in ("lenet-top", "lenet-doubly", "lenet-doubly-median", "lenet-kernel-svc"):
+    for name in ("lenet-top", "lenet-doubly", "lenet-doubly-alpha", "lenet-doubly-median", "lenet-kernel-svc"):
         found[name] = outcome(MULTICLASS, "digits-lenet", name)
     errors = {name: record["metrics"]["test_error"] for name, record in found.items()}
     assert max(errors.values()) < 0.12, errors
