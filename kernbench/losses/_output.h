@@ -9,12 +9,13 @@
 enum kb_output_loss {
     KB_OUTPUT_SOFTMAX = 3, /* 0, 1 and 2 are the losses of a margin, 4 to 8 and 11 those of a residual */
     KB_OUTPUT_NOVELTY = 9,
-    KB_OUTPUT_DENSITY_RATIO
+    KB_OUTPUT_DENSITY_RATIO,
+    KB_OUTPUT_TRUNCATED_RATIO = 20 /* numbers from 12 on are those of further losses of a residual */
 };
 
 #define KB_OUTPUT_LARGEST_EXPONENT 30.0
 
-/* l(u, y) of every loss but softmax; `p` is delta, epsilon, the quantile or tau. */
+/* l(u, y) of every loss but softmax; `p` is delta, epsilon, the quantile, tau or the floor. */
 static inline double kb_output_value(int loss, double p, double u, double y)
 {
     switch (loss) {
@@ -22,6 +23,10 @@ static inline double kb_output_value(int loss, double p, double u, double y)
         return u < p ? p - u : 0.0;
     case KB_OUTPUT_DENSITY_RATIO:
         return y > 0.0 ? -u : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
+    case KB_OUTPUT_TRUNCATED_RATIO:
+        if (y > 0.0)
+            return u >= p ? -log(u) : 1.0 - log(p) - u / p;
+        return u > 0.0 ? u : 0.0;
     default:
         return loss < KB_SQUARED_ERROR ? kb_margin_value(loss, y * u) : kb_regression_value(loss, p, u - y);
     }
@@ -35,6 +40,10 @@ static inline double kb_output_slope(int loss, double p, double u, double y)
         return u < p ? -1.0 : 0.0;
     case KB_OUTPUT_DENSITY_RATIO:
         return y > 0.0 ? -1.0 : exp(u < KB_OUTPUT_LARGEST_EXPONENT ? u : KB_OUTPUT_LARGEST_EXPONENT);
+    case KB_OUTPUT_TRUNCATED_RATIO:
+        if (y > 0.0)
+            return -1.0 / (u >= p ? u : p);
+        return u > 0.0 ? 1.0 : 0.0;
     default:
         return loss < KB_SQUARED_ERROR ? y * kb_margin_slope(loss, y * u) : kb_regression_slope(loss, p, u - y);
     }

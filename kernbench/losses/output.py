@@ -15,10 +15,13 @@ absolute_error       |r|                                          sign(r)
 quantile             max(q (y - u), (1 - q) (u - y))              1 - q where u >= y, else -q
 novelty              max(0, tau - u)                              -1 where u < tau
 density_ratio        exp(u) for y = -1 (a row of Q), -u for +1    exp(u), and -1
+truncated_ratio      max(0, u) for -1; for +1 -log u where         1 where u > 0; -1 / max(u, floor)
+                     u >= floor, and its tangent below
 ===================  ===========================================  ==========================================
 
-The squared hinge has no factor 1/2, as everywhere in this package. The minimiser of the last one is log(p / q); its
-exponent is clipped at `LARGEST_EXPONENT`.
+The squared hinge has no factor 1/2, as everywhere in this package. The minimiser of the density ratio is log(p / q);
+its exponent is clipped at `LARGEST_EXPONENT`. That of the truncated one is p / q itself, and 0 where this is below the
+floor.
 
 Arrays of outputs have a row for each example and a column for each output; losses of one number per entry add up over
 the columns.
@@ -41,7 +44,7 @@ class OutputLoss(Loss):
     Parameters
     ----------
     parameter : float, default=0.0
-        delta, epsilon, the quantile, or the level tau, which may be set later.
+        delta, epsilon, the quantile, the floor, or the level tau, which may be set later.
     """
 
     kinds = ("output",)
@@ -143,7 +146,28 @@ class DensityRatio(OutputLoss):
         return np.where(y > 0, -1.0, np.exp(np.minimum(U, LARGEST_EXPONENT)))
 
 
-OWN_LOSSES = (Softmax, Novelty, DensityRatio)  # those that are losses of an output only
+class TruncatedRatio(OutputLoss):
+    """max(0, u) of rows of Q; of rows of P -log u, and its tangent below the floor.
+
+    Minimised by p / q where that is above the floor, and 0 elsewhere. With rho = -log(floor) these are, up to
+    constants, r* of r(t) = max(0, rho - log t) in the variational form of E_p r(q / p), Smola, Song and Teo's relative
+    novelty; as the floor goes to 0, Nguyen, Wainwright and Jordan's estimator of the ratio itself.
+    """
+
+    name, code, parameter_name, bounds, default = "truncated_ratio", 20, "floor", {"above": 0}, 0.01
+
+    def __init__(self, parameter=default):
+        super().__init__(parameter)
+
+    def _values(self, U, y):
+        logs = np.log(np.maximum(U, self.parameter))
+        return np.where(y > 0, np.maximum(0.0, 1.0 - U / self.parameter) - logs, np.maximum(0.0, U))
+
+    def _slopes(self, U, y):
+        return np.where(y > 0, -1.0 / np.maximum(U, self.parameter), np.where(U > 0, 1.0, 0.0))
+
+
+OWN_LOSSES = (Softmax, Novelty, DensityRatio, TruncatedRatio)  # those that are losses of an output only
 OUTPUT_LOSSES = {
     loss.name: loss
     for loss in (
@@ -152,6 +176,7 @@ OUTPUT_LOSSES = {
         *map(_as_output, RESIDUAL_LOSSES.values()),
         Novelty,
         DensityRatio,
+        TruncatedRatio,
     )
 }
 
@@ -165,7 +190,7 @@ def output_loss(name, *, offered=None, **parameters):
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
     **parameters : float
-        ``delta``, ``epsilon`` and ``quantile``: each is used by the losses with that parameter only.
+        ``delta``, ``epsilon``, ``quantile`` and ``floor``: each is used by the losses with that parameter only.
 
     Raises
     ------

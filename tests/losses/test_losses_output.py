@@ -7,7 +7,7 @@ from kernbench.losses._output import values_and_slopes
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.output import LARGEST_EXPONENT, OUTPUT_LOSSES, output_loss
 
-OF_LABELS = ("hinge", "squared_hinge", "log_loss", "density_ratio")
+OF_LABELS = ("hinge", "squared_hinge", "log_loss", "density_ratio", "truncated_ratio")
 every_loss = pytest.mark.parametrize("name", OUTPUT_LOSSES)
 
 
@@ -23,7 +23,7 @@ def problem(name, seed=0, n=60, n_outputs=3):
 
 
 def made(name):
-    loss = output_loss(name, delta=0.7, epsilon=0.3, quantile=0.2)
+    loss = output_loss(name, delta=0.7, epsilon=0.3, quantile=0.2, floor=0.5)
     if name == "novelty":
         loss.parameter = 0.4
     return loss
@@ -73,6 +73,10 @@ def test_compiled_losses_are_the_numpy_ones(name):
         ("novelty", 0.4, 0.0, 0.0, 0.0),
         ("density_ratio", 1.0, -1, np.e, np.e),
         ("density_ratio", 1.0, 1, -1.0, -1.0),
+        ("truncated_ratio", 2.0, -1, 2.0, 1.0),
+        ("truncated_ratio", -2.0, -1, 0.0, 0.0),
+        ("truncated_ratio", 2.0, 1, -np.log(2), -0.5),
+        ("truncated_ratio", -0.5, 1, 2.0 + np.log(2), -2.0),  # the tangent at 0.5: log 2 - 2 (u - 0.5)
     ],
 )
 def test_worked_values(name, u, y, value, slope):
@@ -94,7 +98,7 @@ def test_softmax_of_two_outputs_is_the_logistic_loss():
     np.testing.assert_allclose(output_loss("softmax").value(U, y), np.logaddexp(0, -margins), atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["log_loss", "softmax", "density_ratio"])
+@pytest.mark.parametrize("name", ["log_loss", "softmax", "density_ratio", "truncated_ratio"])
 def test_extreme_outputs_do_not_overflow(name):
     loss = made(name)
     U = np.array([[-1e300, 1e300], [800.0, -800.0], [0.0, 1e6]])

@@ -6,7 +6,7 @@ from kernbench.kernels import Gaussian
 from kernbench.problems.streaming.batches import ArrayBatches, StreamBatches
 from kernbench.solvers.registry import get
 
-OF_LABELS = ("hinge", "squared_hinge", "log_loss", "density_ratio")
+OF_LABELS = ("hinge", "squared_hinge", "log_loss", "density_ratio", "truncated_ratio")
 
 
 def rows_and_labels(loss="squared_error", n=60, d=3, seed=0, n_outputs=1):

@@ -11,11 +11,14 @@ from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.kernels.base import Kernel
 from kernbench.problems.streaming.batches import PairBatches, stacked
+from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
+
+TARGETS = {"log_ratio": "density_ratio", "ratio": "truncated_ratio"}  # the loss of each
 
 
 class DoublyStochasticDensityRatio(DoublyStochasticModel):
-    r"""The logarithm of a ratio of densities, :math:`\log(p/q)`, from a sample of each.
+    r"""The logarithm of a ratio of densities, :math:`\log(p/q)`, or the ratio itself, from a sample of each.
 
     Minimises over functions :math:`f` of the kernel's space
 
@@ -24,7 +27,16 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         \frac{\alpha}{2} \|f\|^2 + \mathbf{E}_q\, e^{f(x)} - \mathbf{E}_p\, f(x),
 
     whose minimiser without the regulariser is :math:`\log(p/q)`: the variational form of Kullback and Leibler's
-    divergence. The steps are those of `DoublyStochasticClassifier`, half of each batch from either sample [1]_.
+    divergence. With ``target="ratio"`` it minimises
+
+    .. math::
+
+        \frac{\alpha}{2} \|f\|^2 + \mathbf{E}_q \max(0, f(x)) - \mathbf{E}_p\, \phi(f(x)),
+
+    where :math:`\phi` is the logarithm, and below `floor` its tangent there. Its minimiser without the regulariser is
+    :math:`p/q` where this is above `floor`, and 0 elsewhere: with a small `floor` the ratio itself [2]_, with a larger
+    one relative novelty detection [3]_, which finds the rows of p that are rare compared with q. The steps are those
+    of `DoublyStochasticClassifier`, half of each batch from either sample [1]_.
 
     Parameters
     ----------
@@ -38,6 +50,11 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     coef0 : float, default=0.0
     alpha : float, default=1e-3
         Strength of the regularisation, at least 0. With `precondition` it adds to `damping`.
+    target : {"log_ratio", "ratio"}, default="log_ratio"
+        What f estimates.
+    floor : float, default=0.01
+        Ratios below it are not told apart, for ``target="ratio"``: of relative novelty, :math:`e^{-\rho}`. Slopes of
+        the loss are up to its inverse.
     batch_size : int, default=1024
         Rows of a step, half of each sample.
     block_size : int or "auto", default="auto"
@@ -117,6 +134,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     ----------
     .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly
        stochastic gradients", NIPS 2014.
+    .. [2] X. Nguyen, M. J. Wainwright, M. I. Jordan, "Estimating divergence functionals and the likelihood ratio by
+       convex risk minimization", IEEE Transactions on Information Theory 56, 2010.
+    .. [3] A. J. Smola, L. Song, C. H. Teo, "Relative novelty detection", AISTATS 2009.
 
     Examples
     --------
@@ -137,6 +157,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         degree: int = 3,
         coef0: float = 0.0,
         alpha: float = 1e-3,
+        target: str = "log_ratio",
+        floor: float = 0.01,
         batch_size: int = 1024,
         block_size: int | str = "auto",
         precondition: bool = True,
@@ -161,6 +183,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self.degree = degree
         self.coef0 = coef0
         self.alpha = alpha
+        self.target = target
+        self.floor = floor
         self.batch_size = batch_size
         self.block_size = block_size
         self.precondition = precondition
@@ -180,8 +204,15 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self.verbose = verbose
         self.solver_options = solver_options
 
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_name("target", self.target, TARGETS)
+        check_number("floor", self.floor, above=0)
+
     def _problem(self, n_rows):
-        return {"loss": "density_ratio", "n_outputs": 1, "alpha": self.alpha}
+        loss = TARGETS[self.target]
+        own = {"floor": self.floor} if loss == "truncated_ratio" else {}
+        return {"loss": loss, "n_outputs": 1, "alpha": self.alpha, **own}
 
     def fit(self, P: Rows, Q: Rows) -> Self:
         """Fit the model to two samples.
@@ -274,7 +305,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         return source_of
 
     def log_ratio(self, X: Rows) -> np.ndarray:
-        """Return the estimate of log(p/q) at rows.
+        """Return the estimate of log(p/q) at rows; with ``target="ratio"`` at least log(floor).
 
         Parameters
         ----------
@@ -284,7 +315,23 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._outputs(X)[:, 0]
+        f = self._outputs(X)[:, 0]
+        return f if self.target == "log_ratio" else np.log(np.maximum(f, self.floor))
+
+    def ratio(self, X: Rows) -> np.ndarray:
+        """Return the estimate of p/q at rows.
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            At least 0. With ``target="ratio"``, rows below `floor` are the novel ones.
+        """
+        f = self._outputs(X)[:, 0]
+        return np.exp(f) if self.target == "log_ratio" else np.maximum(f, 0.0)
 
     def divergence(self, P: Rows, Q: Rows) -> float:
         """Return the estimate of Kullback and Leibler's divergence of p from q, on samples of both.
@@ -297,6 +344,6 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Returns
         -------
         float
-            The mean of f over P, minus that of exp(f) over Q, plus 1.
+            The mean of the logarithm over P, minus that of the ratio over Q, plus 1.
         """
-        return float(np.mean(self.log_ratio(P)) - np.mean(np.exp(self.log_ratio(Q))) + 1.0)
+        return float(np.mean(self.log_ratio(P)) - np.mean(self.ratio(Q)) + 1.0)

@@ -64,8 +64,8 @@ class DoublySGD(DoublyStochasticState):
         The first step of ``"tail"``.
     max_blocks : int, optional
         Largest number of blocks; once they exist, they are updated in turn.
-    delta, epsilon, quantile : float, default=1.0, 0.1, 0.5
-        Parameters of the losses ``"huber"``, ``"epsilon_insensitive"`` and ``"quantile"``.
+    delta, epsilon, quantile, floor : float, default=1.0, 0.1, 0.5, 0.01
+        Parameters of the losses ``"huber"``, ``"epsilon_insensitive"``, ``"quantile"`` and ``"truncated_ratio"``.
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
         costs the features of one block for all rows, without them those of all blocks for a batch.
@@ -85,14 +85,16 @@ class DoublySGD(DoublyStochasticState):
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  window=0, average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 cache_size=100, operator=False, random_state=None, initial=None, core="compiled"):  # fmt: skip
+                 floor=0.01, cache_size=100, operator=False, random_state=None, initial=None,
+                 core="compiled"):  # fmt: skip
         super().__init__(core)
         self._outputs = None  # f of all rows of the arrays
         self._configure(
             batches, alpha=alpha, loss=loss, n_outputs=n_outputs, block_size=block_size, schedule=schedule,
             step_size=step_size, t0=t0, precondition=precondition, damping=damping, window=window, average=average,
             average_from=average_from, max_blocks=max_blocks, delta=delta, epsilon=epsilon,
-            quantile=quantile, cache_size=cache_size, operator=operator, random_state=random_state, initial=initial,
+            quantile=quantile, floor=floor, cache_size=cache_size, operator=operator, random_state=random_state,
+            initial=initial,
         )  # fmt: skip
         self._room = self.A  # A is the beginning of it
         room = self._room_bytes

@@ -29,11 +29,11 @@ class DoublyStochasticState(Method):
     losses = losses_of("output")
 
     def _configure(self, batches, *, alpha, loss, n_outputs, block_size, schedule, step_size, t0, precondition,
-                   damping, window, average, average_from, max_blocks, delta, epsilon, quantile, cache_size, operator,
-                   random_state, initial):  # fmt: skip
+                   damping, window, average, average_from, max_blocks, delta, epsilon, quantile, floor, cache_size,
+                   operator, random_state, initial):  # fmt: skip
         self.batches = batches
         self.alpha = float(check_number("alpha", alpha, at_least=0))
-        self.loss = output_loss(loss, delta=delta, epsilon=epsilon, quantile=quantile)
+        self.loss = output_loss(loss, delta=delta, epsilon=epsilon, quantile=quantile, floor=floor)
         self.n_outputs = int(check_number("n_outputs", n_outputs, at_least=1, whole=True))
         if isinstance(self.loss, Softmax) and self.n_outputs < 2:
             raise ValueError("loss='softmax' needs n_outputs of at least 2, one for each class")

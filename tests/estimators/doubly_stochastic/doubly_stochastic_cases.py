@@ -30,6 +30,7 @@ MODELS = {
     "gp-std": (DoublyStochasticGPRegressor(std="operator", block_size=50, random_state=0), (X, TARGETS), "sample_std"),
     "novelty": (DoublyStochasticNoveltyDetector(**SMALL), (X,), "decision_function"),
     "ratio": (DoublyStochasticDensityRatio(**SMALL), (X[Y == 0], X[Y == 1]), "log_ratio"),
+    "relative": (DoublyStochasticDensityRatio(target="ratio", floor=0.2, **SMALL), (X[Y == 0], X[Y == 1]), "ratio"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 

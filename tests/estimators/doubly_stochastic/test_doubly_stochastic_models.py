@@ -95,6 +95,23 @@ def test_the_ratio_of_two_normal_densities_is_a_line():
     assert model.divergence(P, Q) == pytest.approx(0.125, abs=0.03)
 
 
+def test_the_ratio_itself_is_learned_and_below_the_floor_is_novel():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(8000, 1)), rng.normal(0.5, 1, size=(6000, 1))
+    model = DoublyStochasticDensityRatio(target="ratio", floor=0.05, random_state=0).fit(P, Q)
+    x = np.linspace(-1.5, 2, 20)[:, None]
+    assert np.abs(model.ratio(x)[:, None] / np.exp(0.125 - x / 2) - 1).max() < 0.25
+    np.testing.assert_allclose(model.log_ratio(x), np.log(np.maximum(model.ratio(x), 0.05)))
+    assert model.divergence(P, Q) == pytest.approx(0.125, abs=0.04)
+    relative = DoublyStochasticDensityRatio(target="ratio", floor=0.7, max_blocks=8, random_state=0).fit(P, Q)
+    novel = relative.ratio(x) < 0.7  # p/q = 0.7 at x = 0.96
+    assert novel[x[:, 0] > 1.4].all() and not novel[(x[:, 0] < 0.5) & (x[:, 0] > -1)].any()
+    assert relative.ratio(np.array([[2.0]]))[0] < 0.35  # p/q is 0.42 there, its truncation 0
+    for bad in ({"target": "both"}, {"floor": 0.0}):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            DoublyStochasticDensityRatio(**bad).fit(P, Q)
+
+
 def test_the_gaussian_process_is_the_closed_form():
     rng = np.random.default_rng(0)
     n, kernel, noise = 2048, Gaussian(5.1), 0.1

@@ -21,6 +21,7 @@ from kernbench.experiments.papers.dsg.runs import losses as loss_runs
 from kernbench.experiments.papers.dsg.runs import molecules as molecule_runs
 from kernbench.experiments.papers.dsg.runs import ridge as ridge_runs
 from kernbench.experiments.papers.dsg.runs import stream as stream_runs
+from kernbench.experiments.papers.dsg.runs.exact_ratio import ExactDensityRatio
 from kernbench.experiments.run.cells import plan
 
 NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-losses", "dsg-cost")
@@ -363,19 +364,26 @@ def test_orders_are_measured(outcome, method, model_d):
 # --- losses without an experiment in the paper ---------------------------------------------------------------
 
 
-def test_the_exact_density_ratio_is_the_minimiser():
+@pytest.mark.parametrize("settings", [{}, {"target": "ratio", "floor": 0.05}, {"target": "ratio", "floor": 0.7}])
+def test_the_exact_density_ratio_is_the_minimiser(settings):
     """No small change of the function lowers the objective, written out here once more."""
     found = data.shifted_normals(120, 1)
     P, Q = found.X_train[found.y_train > 0], found.X_train[found.y_train < 0]
-    model = loss_runs.ExactDensityRatio(gamma=0.5, alpha=0.05).fit(P, Q)
+    model = ExactDensityRatio(gamma=0.5, alpha=0.05, **settings).fit(P, Q)
     K = np.exp(-0.5 * (model.rows_ - model.rows_.T) ** 2)
 
     def objective(a):
-        f = K @ a
-        return 0.025 * a @ f + np.exp(f[len(P) :]).mean() - f[: len(P)].mean()
+        f, floor = K @ a, settings.get("floor")
+        if floor is None:
+            losses = np.exp(f[len(P) :]).mean() - f[: len(P)].mean()
+        else:
+            tangent = np.log(floor) + (f[: len(P)] - floor) / floor
+            phi = np.where(f[: len(P)] > floor, np.log(np.maximum(f[: len(P)], floor)), tangent)
+            losses = np.maximum(0, f[len(P) :]).mean() - phi.mean()
+        return 0.025 * a @ f + losses
 
     least = objective(model.coef_)
-    np.testing.assert_allclose(model.log_ratio(Q), (K @ model.coef_)[len(P) :], atol=1e-10)
+    np.testing.assert_allclose(model.function(Q), (K @ model.coef_)[len(P) :], atol=1e-10)
     for change in np.random.default_rng(0).standard_normal((20, len(K))):
         assert objective(model.coef_ + 1e-3 * change) > least
 
@@ -397,7 +405,14 @@ def test_the_quantiles_that_are_known_are_those_of_the_rows():
 
 @pytest.mark.parametrize(
     ("dataset", "method"),
-    [("svr", "plain-regression"), ("quantile-90", "plain-regression"), ("density-ratio", "plain-ratio")],
+    [
+        ("svr", "plain-regression"),
+        ("quantile-90", "plain-regression"),
+        ("density-ratio", "plain-ratio"),
+        ("density-ratio", "cycled-ratio"),
+        ("ratio-itself", "cycled-ratio"),
+        ("relative-novelty", "plain-ratio"),
+    ],
 )
 def test_every_loss_comes_near_its_exact_solution(outcome, dataset, method):
     found = outcome(LOSSES, dataset, method, arguments={"n_train": 200, "n_test": 100}, max_iter=400)

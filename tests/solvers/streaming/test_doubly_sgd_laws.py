@@ -208,6 +208,8 @@ def optimum(loss, Z, y, alpha, n_blocks, n_outputs):
     """The least value of the mean loss plus alpha/2 T ||a||^2, by an independent method."""
     n, m = Z.shape
     lam = alpha * n_blocks
+    if loss.name == "truncated_ratio":
+        return dual_optimum_of_the_truncated_ratio(loss.parameter, Z, y, lam)
     if loss.name in ("absolute_error", "quantile", "epsilon_insensitive", "hinge"):
         return dual_optimum(loss, Z, y, lam)
 
@@ -237,8 +239,25 @@ def dual_optimum(loss, Z, y, lam):
     return -found.fun
 
 
+def dual_optimum_of_the_truncated_ratio(floor, Z, y, lam):
+    """max_b (1/n) sum_P (1 + log b_i) - |Z^T b|^2 / (2 lam n^2), b in (0, 1 / floor] for P and in [-1, 0] for Q."""
+    n, of_p = len(y), y > 0
+    K = Z @ Z.T / (lam * n * n)
+
+    def value(b):
+        logs, slopes = np.log(b[of_p]), np.zeros(n)
+        slopes[of_p] = 1 / (n * b[of_p])
+        return 0.5 * b @ K @ b - np.sum(1 + logs) / n, K @ b - slopes
+
+    found = minimize(value, np.where(of_p, 1.0, -0.5), jac=True, method="L-BFGS-B",
+                     bounds=[(1e-12, 1 / floor) if p else (-1, 0) for p in of_p],
+                     options={"maxiter": 20000, "maxfun": 100000, "ftol": 1e-16, "gtol": 1e-9})  # fmt: skip
+    return -found.fun
+
+
 SMOOTH = (*losses_of("margin", "residual", smooth=True), "softmax", "density_ratio")
 KINKED = tuple(name for name in losses_of("margin", "residual", smooth=False) if name != "epsilon_insensitive")
+KINKED += ("truncated_ratio",)
 
 
 @pytest.mark.parametrize("precondition", [False, True])
@@ -246,14 +265,14 @@ KINKED = tuple(name for name in losses_of("margin", "residual", smooth=False) if
 def test_every_loss_reaches_its_optimum_on_fixed_features(name, precondition):
     n_outputs, alpha, T, m = (3 if name == "softmax" else 1), 0.02, 4, 8
     X, y = rows_and_labels(name, n=80, n_outputs=n_outputs)
-    Z, loss = fixed_features(X, T, m), output_loss(name, delta=0.4, quantile=0.3)
+    Z, loss = fixed_features(X, T, m), output_loss(name, delta=0.4, quantile=0.3, floor=0.5)
     best = optimum(loss, Z, y, alpha, T, n_outputs)
     smooth = name in SMOOTH
     solver = solver_of(
         X, y, loss=name, alpha=alpha, batch_size=80, shuffle=False, block_size=m, n_outputs=n_outputs, max_blocks=T,
         precondition=precondition, damping=0.1, schedule="published" if smooth else "inverse",
         step_size=(0.3 if precondition else 0.5) if smooth else 1 / (alpha if not precondition else 0.2),
-        t0=0.0 if smooth else 60.0, delta=0.4, quantile=0.3, average="last" if smooth else "tail",
+        t0=0.0 if smooth else 60.0, delta=0.4, quantile=0.3, floor=0.5, average="last" if smooth else "tail",
     )  # fmt: skip
     driver.run(solver, max_iter=2000)
     A = solver.solution().coef.reshape(T * m, n_outputs)

@@ -8,13 +8,11 @@ from kernbench.experiments.measure.building import takes
 from kernbench.experiments.measure.clock import Tracer, own_clock, timed
 from kernbench.experiments.measure.judging import iterations
 from kernbench.experiments.measure.memory import peak_memory
-from kernbench.experiments.measure.objectives import gaussian
 from kernbench.experiments.measure.record import result
 from kernbench.experiments.papers.dsg.data import wave_quantile
-from kernbench.kernels.blocks import block
+from kernbench.experiments.papers.dsg.runs.exact_ratio import ExactDensityRatio
 
 TIGHT = {"tol": 1e-7, "dtype": "float64"}
-NEWTON_STEPS, STATIONARY = 100, 1e-9
 
 
 def exact_regressor(loss, gamma, alpha, epsilon=0.1, quantile=0.5):
@@ -28,74 +26,33 @@ def exact_novelty_detector(nu, gamma):
     return KernelNoveltyDetector(nu=nu, gamma=gamma, **TIGHT)
 
 
-class ExactDensityRatio:
-    r"""The minimiser of alpha/2 ‖f‖² + E_q e^f - E_p f by Newton's method.
-
-    f = Σ a_i k(x_i, ·) over the rows of both samples, with a = 1 / (n_p alpha) for rows of P and, for those of Q,
-    a = -e^f / (n_q alpha), which Newton's method solves.
-    """
-
-    def __init__(self, gamma, alpha):
-        self.gamma, self.alpha = gamma, alpha
-
-    def fit(self, P, Q):
-        """Fit the model; raise RuntimeError unless the gradient vanishes."""
-        self.rows_ = np.vstack([P, Q])
-        K = block(gaussian(self.gamma), Q, Q, dtype=np.float64)
-        n = len(Q)
-        of_p = block(gaussian(self.gamma), Q, P, dtype=np.float64).mean(axis=1) / self.alpha
-        a = np.full(n, -1.0 / (n * self.alpha))
-
-        def objective(a):
-            f = of_p + K @ a
-            return self.alpha * (0.5 * a @ K @ a + a @ of_p) + np.exp(f).mean()
-
-        for _ in range(NEWTON_STEPS):
-            slopes = np.exp(of_p + K @ a) / n
-            gradient = self.alpha * a + slopes
-            self.duality_gap_ = float(n * np.abs(gradient).max())  # of e^f: 0 at the optimum
-            if self.duality_gap_ <= STATIONARY:
-                break
-            step = np.linalg.solve(self.alpha * np.eye(n) + slopes[:, None] * K, -gradient)
-            size, now = 1.0, objective(a)
-            while objective(a + size * step) > now and size > 1e-6:
-                size /= 2
-            a = a + size * step
-        else:
-            raise RuntimeError(f"Newton's method left a gradient of {self.duality_gap_:g}")
-        self.coef_ = np.concatenate([np.full(len(P), 1.0 / (len(P) * self.alpha)), a])
-        return self
-
-    def log_ratio(self, X):
-        """Values of f at rows."""
-        return block(gaussian(self.gamma), X, self.rows_, dtype=np.float64) @ self.coef_
-
-
 EXACT = {"regression": exact_regressor, "novelty": exact_novelty_detector, "ratio": ExactDensityRatio}
 
 
 def measure(cell):
     """Fit a model, and compare its function with the exact one on the test rows.
 
-    The cell's `params` are those of the estimators (each gets those that it takes) and ``problem``, a key of `EXACT`.
+    The cell's `params` are those of the estimators (each gets those that it takes), ``problem``, a key of `EXACT`, and
+    for some methods ``other_alphas``: the exact function is computed with these, too, to see which of them is learned.
 
     Returns
     -------
     dict
         ``metrics``: ``distance`` of f to the exact one, relative to the standard deviation of the latter, over the test
         rows; ``truth_distance``, the same to what is to be learned; ``share`` of the training rows that the loss
-        controls (see `share`) and ``share_off``, its distance to the exact model's; ``certificate`` of the exact
-        model, the gap or what Newton's method left; ``n_iter``; ``n_feature_values``. ``trace``: ``n_iter``,
+        controls (see `share`) and ``share_off``, its distance to the exact model's; ``certificate``, the gap of the
+        exact model; ``nearest_alpha`` and ``nearest_distance``, to the exact function of another alpha, of those the
+        nearest one; ``n_iter``; ``n_feature_values``. ``trace``: ``n_iter``,
         ``seconds`` and ``distance``.
     """
     data, params = load(cell.loader)(**cell.arguments), dict(cell.params)
-    problem = params.pop("problem")
+    problem, other_alphas = params.pop("problem"), params.pop("other_alphas", ())
     exact = _made(EXACT[problem], params)
     exact.fit(*_samples(problem, data))
     expected = outputs(exact, data.X_test)
     spread = expected.std()
 
-    def distance(model):
+    def distance(model, expected=expected):
         return {"distance": float(np.sqrt(np.mean((outputs(model, data.X_test) - expected) ** 2)) / spread)}
 
     make = load(cell.estimator)
@@ -106,8 +63,15 @@ def measure(cell):
     memory = peak_memory()
     mine, truth = share(problem, params, data, model), known(problem, params, data.X_test)
     off = None if truth is None else outputs(model, data.X_test) - truth
+    others = {}
+    for alpha in other_alphas:
+        other = _made(EXACT[problem], {**params, "alpha": alpha}).fit(*_samples(problem, data))
+        others[alpha] = distance(model, outputs(other, data.X_test))["distance"]
+    nearest = min(others, key=others.get, default=None)
     metrics = {
         **distance(model),
+        "nearest_alpha": nearest,
+        "nearest_distance": others.get(nearest),
         "truth_distance": None if off is None else float(np.sqrt(np.mean(off**2)) / spread),
         "share": mine,
         "share_off": None if mine is None else abs(mine - share(problem, params, data, exact)),
@@ -132,20 +96,21 @@ def _samples(problem, data):
 def outputs(model, X):
     """f of rows; that of an exact one-class machine in the scale of the other one, whose coefficients add up to 1."""
     if hasattr(model, "log_ratio"):
-        return model.log_ratio(X)
+        return model.ratio(X) if model.target == "ratio" else model.log_ratio(X)
     if not hasattr(model, "score_samples"):
         return model.predict(X)
     return model.score_samples(X) / (np.sum(model.dual_coef_) if hasattr(model, "dual_coef_") else 1.0)
 
 
 def share(problem, params, data, model):
-    """The share of training rows that the loss controls, None for a density ratio.
+    """The share of training rows that the loss controls, None for the logarithm of a density ratio.
 
     Of a quantile: rows at or below f. Of the epsilon-insensitive loss: rows outside of the tube. Of a novelty detector:
-    rows below the level.
+    rows below the level. Of a density ratio: rows of P below the floor.
     """
     if problem == "ratio":
-        return None
+        P, _ = _samples(problem, data)
+        return float(np.mean(model.ratio(P) < params["floor"])) if model.target == "ratio" else None
     predictions = model.predict(data.X_train)
     if problem == "novelty":
         return float(np.mean(predictions < 0))
@@ -154,9 +119,13 @@ def share(problem, params, data, model):
 
 
 def known(problem, params, X):
-    """What is to be learned: quantiles and log ratios of generated data; None of a novelty detector."""
+    """What is to be learned: quantiles and ratios of generated data; None of a novelty detector."""
     if problem == "novelty":
         return None
     if problem == "ratio":
-        return 0.125 - 0.5 * X[:, 0]
+        log_ratio = 0.125 - 0.5 * X[:, 0]
+        if params.get("target") != "ratio":
+            return log_ratio
+        ratio = np.exp(log_ratio)
+        return np.where(ratio >= params["floor"], ratio, 0.0)
     return wave_quantile(X, params.get("quantile", 0.5))
