@@ -238,6 +238,19 @@ def test_a_gaussian_process_is_held_against_its_closed_form(outcome):
     assert norma["trace"]["mean_error"][1] < min(0.5, norma["trace"]["mean_error"][0])
 
 
+@pytest.mark.parametrize(("limit", "fits"), [(1e-9, 3), (10.0, 2)])
+def test_features_grow_until_the_posterior_stays(cell_of, limit, fits):
+    cell = cell_of(GP, "ridge-2d", "default", arguments={"n_train": 300, "n_test": 20})
+    params = {"gamma": 0.3, "noise_variance": 0.1, "steps": [1], "sizes": [32, 128, 512], "mean_moves": limit,
+              "variance_moves": limit}  # fmt: skip
+    found = gp_runs.measure_growing(SimpleNamespace(**{**vars(cell), "params": params}))
+    metrics, trace = found["metrics"], found["trace"]
+    assert trace["n_iter"] == [32, 128, 512][:fits] and metrics["n_features"] == trace["n_iter"][-1]
+    assert metrics["n_iter"] == fits and metrics["mean_error"] == trace["mean_error"][-1]
+    assert trace["variance_error"][-1] < trace["variance_error"][0]
+    assert (metrics["variance_moved"] <= limit) == (fits == 2)
+
+
 def test_the_slope_of_a_trace_is_that_of_its_later_part():
     steps = [1, 2, 4, 8, 16, 32]
     trace = {"n_iter": steps, "mse": [5.0, 5.0, *(3.0 / t for t in steps[2:])]}

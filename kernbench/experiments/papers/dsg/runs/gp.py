@@ -42,7 +42,7 @@ def measure(cell):
         model, seconds = timed(lambda: model.fit(data.X_train, data.y_train, points=given))  # noqa: B023, called at once
         found, deviation = model.predict(points, return_std=True)
         errors = [
-            float(np.linalg.norm((ours - exact)[:n_test]) / np.linalg.norm(exact[:n_test]))
+            _relative_distance(ours[:n_test], exact[:n_test])
             for ours, exact in ((found, mean), (deviation**2, variance))
         ]
         rows.append([t, seconds, *errors])
@@ -66,6 +66,51 @@ def measure(cell):
     return result(data, metrics, seconds={"fit": rows[-1][1]}, trace=trace, memory=memory)
 
 
+def measure_growing(cell):
+    """Fit the features of one block, and twice as many as long as that changes mean or variance at the test rows.
+
+    The closed form takes no part in this choice: fits end when a doubling moves the mean by at most ``mean_moves`` and
+    the variance by at most ``variance_moves``, both relative to their norm, or at the last of ``sizes``.
+
+    Returns
+    -------
+    dict
+        ``metrics`` as of `measure`, and ``n_features``, ``mean_moved``, ``variance_moved`` by the last doubling. In the
+        ``trace`` ``n_iter`` is the number of features.
+    """
+    data = load(cell.loader)(**cell.arguments)
+    params = {name: value for name, value in cell.params.items() if name != "steps"}
+    sizes, *limits = (params.pop(name) for name in ("sizes", "mean_moves", "variance_moves"))
+    exact = closed_form(data.X_train, data.y_train, data.X_test, params["gamma"], params["noise_variance"])
+    make, rows, before, moved, total = load(cell.estimator), [], None, [None, None], 0.0
+    for size in sizes:
+        model = make(**params, std="points", block_size=size, batch_size=max(size, len(data.y_train)), max_iter=1,
+                     random_state=cell.seed)  # fmt: skip
+        _, seconds = timed(lambda: model.fit(data.X_train, data.y_train, points=data.X_test))  # noqa: B023, now
+        mean, deviation = model.predict(data.X_test, return_std=True)
+        found, total = (mean, deviation**2), total + seconds
+        rows.append([size, total, *map(_relative_distance, found, exact)])
+        if before is not None:
+            moved = list(map(_relative_distance, before, found))
+            if all(move <= limit for move, limit in zip(moved, limits)):
+                break
+        before = found
+    metrics = {
+        "mean_error": rows[-1][2],
+        "variance_error": rows[-1][3],
+        "n_iter": len(rows),
+        "n_features": rows[-1][0],
+        "mean_moved": moved[0],
+        "variance_moved": moved[1],
+        "n_feature_values": model.n_feature_values_,
+    }
+    return result(data, metrics, seconds={"fit": total}, trace=columns(COLUMNS, rows))
+
+
+def _relative_distance(found, expected):
+    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+
+
 def measure_mean(cell):
     """The same of the mean alone, for an estimator without variances; a step is ``rows_per_step`` of its iterations."""
     data = load(cell.loader)(**cell.arguments)
@@ -76,8 +121,7 @@ def measure_mean(cell):
     for t in steps:
         model = make(**params, alpha=noise_variance / len(data.y_train), max_iter=t * rows, random_state=cell.seed)
         _, seconds = timed(lambda: model.fit(data.X_train, data.y_train))  # noqa: B023, called at once
-        error = np.linalg.norm(model.predict(data.X_test) - mean) / np.linalg.norm(mean)
-        found.append([t, seconds, float(error), None])
+        found.append([t, seconds, _relative_distance(model.predict(data.X_test), mean), None])
     metrics = {"mean_error": found[-1][2], "n_iter": steps[-1]}
     return result(data, metrics, seconds={"fit": found[-1][1]}, trace=columns(COLUMNS, found))
 
