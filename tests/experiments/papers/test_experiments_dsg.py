@@ -236,6 +236,7 @@ def test_a_gaussian_process_is_held_against_its_closed_form(outcome):
     assert rough["trace"]["mean_error"][1] < rough["trace"]["mean_error"][0]
     norma = outcome(GP, "ridge-2d-narrow", "norma", arguments={"n_train": 1000, "n_test": 20}, steps=[1, 32])
     assert norma["trace"]["mean_error"][1] < min(0.5, norma["trace"]["mean_error"][0])
+    assert norma["trace"]["variance_error"][1] < norma["trace"]["variance_error"][0]
 
 
 @pytest.mark.parametrize(("limit", "fits"), [(1e-9, 3), (10.0, 2)])

@@ -111,18 +111,28 @@ def _relative_distance(found, expected):
     return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
 
 
-def measure_mean(cell):
-    """The same of the mean alone, for an estimator without variances; a step is ``rows_per_step`` of its iterations."""
+def measure_norma(cell):
+    """The same for kernel regression: a step is ``rows_per_step`` of its iterations.
+
+    The variance k(x, x) - g_x(x) is that of the first ``variance_points`` test rows x, for each of which a regression
+    g_x of its own learns k(x, ·), as the features do for all.
+    """
     data = load(cell.loader)(**cell.arguments)
     params = dict(cell.params)
-    steps, rows, noise_variance = (params.pop(name) for name in ("steps", "rows_per_step", "noise_variance"))
-    mean, _ = closed_form(data.X_train, data.y_train, data.X_test, params["gamma"], noise_variance)
+    own = ("steps", "rows_per_step", "noise_variance", "variance_points")
+    steps, rows, noise_variance, n_points = (params.pop(name) for name in own)
+    points, kernel = data.X_test[:n_points], gaussian(params["gamma"])
+    mean, variance = closed_form(data.X_train, data.y_train, data.X_test, params["gamma"], noise_variance)
+    targets = np.column_stack([data.y_train, block(kernel, data.X_train, points, dtype=np.float64)])
     make, found = load(cell.estimator), []
     for t in steps:
         model = make(**params, alpha=noise_variance / len(data.y_train), max_iter=t * rows, random_state=cell.seed)
-        _, seconds = timed(lambda: model.fit(data.X_train, data.y_train))  # noqa: B023, called at once
-        found.append([t, seconds, _relative_distance(model.predict(data.X_test), mean), None])
-    metrics = {"mean_error": found[-1][2], "n_iter": steps[-1]}
+        _, seconds = timed(lambda: model.fit(data.X_train, targets))  # noqa: B023, called at once
+        outputs, prior = model.predict(data.X_test), kernel.diagonal(points)
+        left = np.clip(prior - np.diagonal(outputs[:n_points, 1:]), 0.0, prior)
+        errors = _relative_distance(outputs[:, 0], mean), _relative_distance(left, variance[:n_points])
+        found.append([t, seconds, *errors])
+    metrics = {"mean_error": found[-1][2], "variance_error": found[-1][3], "n_iter": steps[-1]}
     return result(data, metrics, seconds={"fit": found[-1][1]}, trace=columns(COLUMNS, found))
 
 
