@@ -41,7 +41,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Each as ``gamma`` of `KernelRegressor`, resolved on all rows, without repetitions. One for a kernel without
         gamma.
     kernels : list of str, Kernel or callable, default=None
-        Kernels to choose from, in place of ``kernel``: each with all gammas, or once if it has no gamma.
+        Kernels to choose from, in place of ``kernel``: each with all gammas, or once if it has no gamma; with each of
+        `epsilons`.
     epsilons : array-like of shape (n_epsilons,), default=None
         Half widths to choose from, in place of ``epsilon``, each at least 0; for the two losses that have it.
     loss : str, default="squared_error"

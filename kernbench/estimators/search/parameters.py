@@ -65,7 +65,8 @@ def _groups(search, others):
     if any(isinstance(kernel, str) and kernel == "precomputed" for kernel in (search.kernel, *kernels_of(search))):
         raise ValueError("a precomputed matrix is one kernel: pass kernel='precomputed' and kernels=None")
     with_gamma = [group for group in groups if not _has_no_gamma(group["kernel"])]
-    return with_gamma + [{"kernel": kernel} for kernel in kernels_of(search) if _has_no_gamma(kernel)]
+    once = [group for group in groups if _has_no_gamma(group["kernel"]) and group["gamma"] == groups[0]["gamma"]]
+    return with_gamma + [{name: value for name, value in group.items() if name != "gamma"} for group in once]
 
 
 def _check_gammas(search):

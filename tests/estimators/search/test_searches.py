@@ -221,6 +221,27 @@ def test_a_grid_over_epsilon(loss, solver):
     assert search.estimator_.epsilon == search.best_params_["epsilon"] == expected.best_params_["epsilon"]
 
 
+def test_a_grid_over_epsilon_and_kernels():
+    """A kernel without gamma has one cell for each epsilon too."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 2))
+    y = X[:, 0] + 0.1 * rng.standard_normal(60)
+    grids = [
+        {"epsilon": [0.0, 0.5], "gamma": [0.1, 1.0], "kernel": ["rbf"]},
+        {"epsilon": [0.0, 0.5], "kernel": ["linear", "cosine"]},
+    ]
+    settings = {"loss": "epsilon_insensitive", "tol": 1e-6}
+    expected = GridSearchCV(KernelRegressor(alpha=0.1, **settings), grids, cv=3).fit(X, y)
+    search = KernelRegressorCV(
+        [0.1], [0.1, 1.0], epsilons=[0.0, 0.5], kernels=["rbf", "linear", "cosine"], cv=3, **settings
+    ).fit(X, y)
+    cells, scores = search.cv_results_["params"], search.cv_results_["mean_test_score"]
+    own = {repr(sorted({**cell, "alpha": 0}.items())): score for cell, score in zip(cells, scores, strict=True)}
+    assert len(own) == len(cells) == 8
+    for cell, score in zip(expected.cv_results_["params"], expected.cv_results_["mean_test_score"], strict=True):
+        assert own[repr(sorted({**cell, "alpha": 0}.items()))] == pytest.approx(score, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     "settings, message",
     [
