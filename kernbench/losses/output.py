@@ -154,7 +154,7 @@ class TruncatedRatio(OutputLoss):
     novelty; as the floor goes to 0, Nguyen, Wainwright and Jordan's estimator of the ratio itself.
     """
 
-    name, code, parameter_name, bounds, default = "truncated_ratio", 20, "floor", {"above": 0}, 0.01
+    name, code, parameter_name, bounds, default = "truncated_ratio", 20, "floor", {"above": 0}, 0.1
 
     def __init__(self, parameter=default):
         super().__init__(parameter)

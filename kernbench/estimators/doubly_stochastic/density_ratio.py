@@ -52,9 +52,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Strength of the regularisation, at least 0. With `precondition` it adds to `damping`.
     target : {"log_ratio", "ratio"}, default="log_ratio"
         What f estimates.
-    floor : float, default=0.01
+    floor : float, default=0.1
         Ratios below it are not told apart, for ``target="ratio"``: of relative novelty, :math:`e^{-\rho}`. Slopes of
-        the loss are up to its inverse.
+        the loss are up to its inverse: floors below 0.05 need smaller steps, such as ``step_size=0.03`` for 0.01.
     batch_size : int, default=1024
         Rows of a step, half of each sample.
     block_size : int or "auto", default="auto"
@@ -158,7 +158,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         coef0: float = 0.0,
         alpha: float = 1e-3,
         target: str = "log_ratio",
-        floor: float = 0.01,
+        floor: float = 0.1,
         batch_size: int = 1024,
         block_size: int | str = "auto",
         precondition: bool = True,

@@ -64,7 +64,7 @@ class DoublySGD(DoublyStochasticState):
         The first step of ``"tail"``.
     max_blocks : int, optional
         Largest number of blocks; once they exist, they are updated in turn.
-    delta, epsilon, quantile, floor : float, default=1.0, 0.1, 0.5, 0.01
+    delta, epsilon, quantile, floor : float, default=1.0, 0.1, 0.5, 0.1
         Parameters of the losses ``"huber"``, ``"epsilon_insensitive"``, ``"quantile"`` and ``"truncated_ratio"``.
     cache_size : float, default=100
         Megabytes for frequencies, and for the outputs of all rows of arrays from the second pass on: with them a step
@@ -85,7 +85,7 @@ class DoublySGD(DoublyStochasticState):
     def __init__(self, batches, kernel, *, alpha, loss="hinge", n_outputs=1, block_size=256, form="auto",
                  draws="iid", schedule="bounded", step_size=1.0, t0=0.0, precondition=False, damping=1e-4,
                  window=0, average="last", average_from=None, max_blocks=None, delta=1.0, epsilon=0.1, quantile=0.5,
-                 floor=0.01, cache_size=100, operator=False, random_state=None, initial=None,
+                 floor=0.1, cache_size=100, operator=False, random_state=None, initial=None,
                  core="compiled"):  # fmt: skip
         super().__init__(core)
         self._outputs = None  # f of all rows of the arrays

@@ -95,6 +95,15 @@ def test_the_ratio_of_two_normal_densities_is_a_line():
     assert model.divergence(P, Q) == pytest.approx(0.125, abs=0.03)
 
 
+@pytest.mark.parametrize("target", ["log_ratio", "ratio"])
+def test_the_defaults_estimate_a_ratio(target, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    P, Q = rng.normal(0, 1, (3000, 1)), rng.normal(0.5, 1, (3000, 1))
+    model = DoublyStochasticDensityRatio(target=target, random_state=global_random_seed).fit(P, Q)
+    true = np.exp(1 / 8 - Q[:, 0] / 2)
+    assert np.mean((model.ratio(Q) - true) ** 2) < 0.1 * np.mean(true**2)
+
+
 def test_the_ratio_itself_is_learned_and_below_the_floor_is_novel():
     rng = np.random.default_rng(0)
     P, Q = rng.normal(size=(8000, 1)), rng.normal(0.5, 1, size=(6000, 1))

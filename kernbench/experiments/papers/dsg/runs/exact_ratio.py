@@ -25,7 +25,7 @@ class ExactDensityRatio:
     duality_gap_ : float
     """
 
-    def __init__(self, gamma, alpha, target="log_ratio", floor=0.01):
+    def __init__(self, gamma, alpha, target="log_ratio", floor=0.1):
         self.gamma, self.alpha, self.target, self.floor = gamma, alpha, target, floor
 
     def fit(self, P, Q):
