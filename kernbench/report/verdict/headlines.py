@@ -2,25 +2,19 @@
 
 from kernbench.report import text
 from kernbench.report.tables.table import Column, Entry, Table, words
+from kernbench.report.verdict.advice import most_chosen
 
 MOST_ROWS = 6
 
 
 def recommended(verdicts):
-    """The verdicts of the first screen with the advices of their headline: those on most data sets.
+    """The verdicts of the first screen with the advices of their headline.
 
     Returns
     -------
     list of (Verdict, list of Advice)
     """
-    found = []
-    for verdict in verdicts:
-        by_code = {}
-        for advice in verdict.advices:
-            by_code.setdefault(advice.spelled, []).append(advice)
-        if by_code:
-            found.append((verdict, max(by_code.values(), key=len)))
-    return found[:MOST_ROWS]
+    return [(verdict, most_chosen(verdict.advices)) for verdict in verdicts if verdict.advices][:MOST_ROWS]
 
 
 def headline_table(verdicts, sections):

@@ -16,16 +16,17 @@ def reasons(advices, chosen):
     advices : list of Advice
         One for each data set.
     chosen : str
-        The label of the method in the headline.
+        The method in the headline, in code.
 
     Returns
     -------
     list of str
     """
-    mine = [advice for advice in advices if advice.label == chosen]
-    others = dict.fromkeys(advice.label for advice in advices if advice.label != chosen)
-    sentences = [_speed(mine, len(advices))]
-    sentences += [_elsewhere([advice for advice in advices if advice.label == label]) for label in others]
+    mine, others = [advice for advice in advices if advice.spelled == chosen], {}
+    for advice in advices:
+        if advice.spelled != chosen:
+            others.setdefault(advice.label, []).append(advice)
+    sentences = [_speed(mine, len(advices)), *map(_elsewhere, others.values())]
     sentences += [
         _close(advices),
         _unclear(advices),

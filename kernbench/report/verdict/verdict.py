@@ -9,7 +9,7 @@ from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
 from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import advise, is_measured
+from kernbench.report.verdict.advice import advise, is_measured, most_chosen
 from kernbench.report.verdict.reasons import reasons
 
 
@@ -98,16 +98,11 @@ def _verdict(task, scale, pairs, advices):
     if not advices:
         why = f"{text.listed(absent)} was not measured" if absent else "no run succeeded"
         return Verdict(f"No method can be recommended yet for {task}: {why}.", *basis, caveats=caveats, task=task)
-    by_label = {}
-    for advice in advices:
-        by_label.setdefault(advice.label, []).append(advice)
-    # The choice on most data sets; among equals the one that had the larger problems.
-    chosen = max(by_label, key=lambda name: (len(by_label[name]), sum(a.seconds for a in by_label[name])))
-    first = min(by_label[chosen], key=lambda advice: len(advice.spelled))
+    first = most_chosen(advices)[0]
     return Verdict(
         f"For {task}, use {first.spelled}.",
         *basis,
-        reasons(advices, chosen),
+        reasons(advices, first.spelled),
         _code(first),
         _table(text.file_name(f"recommended-{task}-{scale}"), f"Which method for {task}", advices),
         caveats,

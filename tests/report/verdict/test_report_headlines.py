@@ -88,3 +88,14 @@ def test_the_first_screen_is_short(judged, records):
     (verdict,) = judged(records.race())
     assert len(recommended([verdict] * 9)) == MOST_ROWS
     assert headline_table([], []) is None and speed_picture([]) is None
+
+
+def test_the_row_and_the_verdict_name_one_method_where_two_are_chosen_as_often(judged, records):
+    """That of the larger problem, whichever data set comes first."""
+    for fast, slow in (("adult", "mnist"), ("mnist", "adult")):
+        rows = [records.one("smo", dataset=fast, seconds=0.1), records.one("libsvm", dataset=fast, seconds=1.0)]
+        rows += [records.one("smo", dataset=slow, seconds=40.0), records.one("libsvm", dataset=slow, seconds=20.0)]
+        (verdict,) = found = judged(rows)
+        assert {advice.method for advice in verdict.advices} == {"smo", "libsvm"}
+        ((_, (row,)),) = headline_table(found, SECTIONS).blocks
+        assert f"use {row[1].text}." in verdict.headline and "KernelSVC" not in row[1].text
