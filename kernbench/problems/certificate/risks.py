@@ -45,9 +45,8 @@ class MarginRisk:
         """Return how much the risk may change from `risk` if each score changes by at most `error`."""
         if np.isfinite(self.slope):
             return self.mass * self.slope * error
-        return np.sqrt(2 * self.smoothness * max(risk, 0.0) * self.mass) * error + 0.5 * (
-            self.smoothness * self.mass * error**2
-        )
+        square = self.smoothness * self.mass * (error * error)  # a power of a Python float raises where it overflows
+        return np.sqrt(2 * self.smoothness * max(risk, 0.0) * self.mass) * error + 0.5 * square
 
     def _losses(self, rows, scores):
         p = self.problem
