@@ -23,6 +23,8 @@ from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 
+OWN_DUAL = ("smo", "sdca", "newton")  # their bounds are the dual objectives of their coefficients, clipped at most
+
 
 def check_linear_regressor(model):
     """Check the parameters of a `LinearRegressor`; return the registry's entry of its solver and its loss."""
@@ -342,7 +344,7 @@ class KernelRegressionProblem:
         task = self.task
         if hasattr(rows, "release"):
             rows.release()
-        own_dual, dtype = task.entry.name == "smo", np.dtype(rows.dtype).name
+        own_dual, dtype = task.entry.name in OWN_DUAL, np.dtype(rows.dtype).name
         risk = task.risk(self.problem_of(rows, strength))
         return Examined(risk, task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
 

@@ -88,6 +88,7 @@ class Expansion:
         degree = int(kernel.degree) if isinstance(kernel, Polynomial) else 1
         has_formula = self.columns or self.is_given or self.formula
         self.value_error = EPS * 4 * degree * (d + 8) if has_formula else error_of_values(kernel, np.float64, X)
+        self._used, self._tiles = None, []  # columns of the last product, and its kernel values
 
     def scores(self, coef):
         """Return sum_j coef_j k(x_j, x_i) for all rows."""
@@ -95,8 +96,10 @@ class Expansion:
         if self.columns:
             return self.columns.scores(self.columns.combine(coef))
         used = np.flatnonzero(coef)
-        shape = (self.X.shape[0], max(1, len(used)))
-        return np.concatenate([self._values(rows, used) @ coef[used] for rows in _tiles(shape)])
+        if not np.array_equal(used, self._used):  # else a dual bound of the same rows: values cost more than products
+            shape = (self.X.shape[0], max(1, len(used)))
+            self._used, self._tiles = used, [self._values(rows, used) for rows in _tiles(shape)]
+        return np.concatenate([values @ coef[used] for values in self._tiles])
 
     def combine(self, g):
         """Return the coefficients of sum_i g_i k(x_i, .), which are g."""

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from kernbench import KernelSVC, LinearSVC
+from kernbench import KernelRegressor, KernelSVC, LinearSVC
 from kernbench.estimators.fit import certificate
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
+from kernbench.problems.certificate import certify
+from kernbench.problems.certificate.extended import LONG, Expansion
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 
@@ -52,3 +54,30 @@ def test_risk_at_zero_is_that_of_the_best_intercept(weighted, equal_classes, glo
     assert intercept == pytest.approx(b)
     assert risk == pytest.approx(problem.loss_sum(np.zeros(40), b) / 40, rel=1e-14)
     assert all(risk <= problem.loss_sum(np.zeros(40), other) / 40 * (1 + 1e-12) for other in np.linspace(-2, 2, 41))
+
+
+@pytest.mark.parametrize("solver", ["newton", "sdca", "smo"])
+@pytest.mark.parametrize("alpha", [1e-2, 1e-6])
+def test_kernel_ridge_needs_no_extended_precision(monkeypatch, solver, alpha):
+    """The coefficients of its dual bound are those of the model, which are far smaller than the largest possible."""
+    extended = count_calls(monkeypatch, certify, "_extended")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60 if solver == "sdca" else 300, 5))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=len(X))
+    model = KernelRegressor(alpha=alpha, solver=solver, gamma=0.3, max_iter=10**6, random_state=0).fit(X, y)
+    assert model.converged_ and 0 <= model.duality_gap_ <= 1e-4 * model.objective_ and not extended
+
+
+def test_kernel_values_in_extended_precision_are_computed_once_for_the_same_columns(monkeypatch):
+    values = count_calls(monkeypatch, Expansion, "_values")
+    rng = np.random.default_rng(0)
+    X, u, v = rng.normal(size=(30, 2)), rng.normal(size=30), rng.normal(size=30)
+    space = Expansion(Gaussian(1.0), X)
+    found = [space.scores(coef) for coef in (u, v)]
+    assert len(values) == 1
+    v[3] = 0.0
+    found.append(space.scores(v))
+    assert len(values) == 2
+    K = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2))
+    np.testing.assert_allclose(np.array(found[::2], dtype=np.float64), [K @ u, K @ v], rtol=1e-12, atol=1e-13)
+    assert found[0].dtype == LONG
