@@ -33,9 +33,10 @@ from kernbench.cli.running import SCALES, show, use_data
 def command(ctx, experiments, scale, data, results, max_hours, dry_run):
     """Run all experiments, or those named, at paper scale from one commit, one fit at a time, on an idle machine.
 
-    The first repeat of every fit comes before the second of any: a run that is cut short is useful, and the same
-    command continues, over days. A fit below a minute gets five repeats or more, below ten minutes three, a longer one
-    gets one; limits are those the experiments declare. While other programs compute, the run waits and says so.
+    The first repeat of every fit comes before the second of any, and data sets that take hours come last: a run that is
+    cut short is useful, and the same command continues, over days. A fit below a minute gets five repeats or more,
+    below ten minutes three, a longer one gets one; limits are those the experiments declare. While other programs
+    compute, the run waits and says so.
 
     manifest.json in the folder says from which commit, on which machine, in how many hours, and what is missing and
     why. A checkout with changes, or a folder with records of other code, is refused.

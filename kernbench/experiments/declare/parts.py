@@ -35,7 +35,7 @@ class Setting:
     loader : str
         ``"module:function"`` that returns an object with the attributes of ``kernbench.datasets.Dataset``.
     optional : bool
-        Takes hours: runs only when selected by name.
+        Takes hours, or files placed by hand: runs only when selected by name, in a snapshot after everything else.
     stands_for : str or None
         Name of the setting of another scale that this one replaces where no file is available.
     note : str

@@ -137,8 +137,8 @@ def _dependencies_first(methods, chosen):
     return [by_name[name] for name in ordered]
 
 
-def _is_chosen(setting, datasets):
-    return not setting.optional if datasets is None else setting.name in datasets
+def _is_chosen(setting, datasets, optional):
+    return optional or not setting.optional if datasets is None else setting.name in datasets
 
 
 def _chosen_methods(experiment, methods):
@@ -163,7 +163,7 @@ def _refuse_unknown(experiments, scale, datasets, methods):
                 raise ValueError(unknown_name(what, name, known))
 
 
-def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=None, skip=None):
+def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=None, skip=None, optional=False):
     """List the cells of some experiments in the order they should run.
 
     Repeats are the outer loop, over all experiments, and methods the inner one, so that other work on the machine
@@ -181,6 +181,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
     only, skip : collection of str, optional
         Patterns of :class:`~kernbench.experiments.run.patterns.Patterns`. Dependencies of a chosen cell are added to
         those of `only`; what depends on a skipped cell is skipped too.
+    optional : bool, default=False
+        Also optional settings that are not named, after everything else.
 
     Returns
     -------
@@ -194,15 +196,17 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
         For a name that no experiment knows, or a pattern that matches nothing; the message suggests the nearest.
     """
     _refuse_unknown(experiments, scale, datasets, methods)
-    patterns, cells, gaps = Patterns(only, skip), [], []
+    patterns, cells, gaps, late = Patterns(only, skip), [], [], set()
     for experiment in experiments:
         chosen_scale = experiment.scale(scale)
         chosen_methods, missing = _chosen_methods(experiment, methods)
         settings = [
             setting
             for setting in chosen_scale.settings
-            if _is_chosen(setting, datasets) or patterns.names(experiment.name, setting.name)
+            if _is_chosen(setting, datasets, optional) or patterns.names(experiment.name, setting.name)
         ]
+        if optional:
+            late |= {(experiment.name, setting.name) for setting in settings if setting.optional}
         # All gaps count, since a pattern may name a missing method.
         open_gaps = [
             [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings] for gap in missing
@@ -215,7 +219,8 @@ def plan(experiments, scale, *, repeats=None, datasets=None, methods=None, only=
                     for method in chosen_methods
                     if setting.takes(method.name)
                 ]
-    cells.sort(key=lambda cell: cell.repeat)  # stable, so that a run that ends early has cells of each experiment
+    # Stable, so that a run that ends early has cells of each experiment; what takes hours waits for the last repeat.
+    cells.sort(key=lambda cell: ((cell.experiment, cell.dataset) in late, cell.repeat))
     cells = patterns.filter(cells)
     patterns.refuse_unmatched()
     return cells, gaps

@@ -28,6 +28,7 @@ def run(
     methods=None,
     only=None,
     skip=None,
+    optional=False,
     time_limit=None,
     memory_limit=None,
     force=False,
@@ -60,10 +61,12 @@ def run(
         Threads per cell. By default as declared by the experiment, else the cores divided by `jobs`.
     datasets, methods : list of str, optional
         Only these. A data set may be a file, for experiments that take its data. Data sets marked optional run only
-        when named here; a method whose budget depends on another adds that one.
+        when named here, or with `optional`; a method whose budget depends on another adds that one.
     only, skip : list of str, optional
         Patterns over ``experiment/dataset/method``, as of the shell: ``"peers-svm/*/smo"``. What depends on a skipped
         cell is skipped too.
+    optional : bool, default=False
+        Also data sets marked optional, which take hours or files placed by hand, after everything else.
     time_limit : float, optional
         Seconds per cell; overrides the scale's.
     memory_limit : int, optional
@@ -107,7 +110,8 @@ def run(
         max_hours=max_hours,
         memory_limit=memory_limit,
     )
-    cells, gaps = plan(experiments, scale, repeats=repeats, datasets=datasets, methods=methods, only=only, skip=skip)
+    chosen = {"datasets": datasets, "methods": methods, "only": only, "skip": skip, "optional": optional}
+    cells, gaps = plan(experiments, scale, repeats=repeats, **chosen)
     if not cells and not gaps:
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")
     with_cells = {cell.experiment for cell in cells}

@@ -17,10 +17,11 @@ MACHINE = ("processor", "n_cores", "blas", "platform", "python", "numpy", "scipy
 def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=None, dry_run=False, on_event=None):
     """Measure all experiments, each cell as often as its time allows, one at a time on an idle machine.
 
-    The first repeat of every cell comes before the second of any, so that what a short run has measured is useful; the
-    same call continues, over days, until nothing is left. Limits are those the experiments declare. A cell that ran
-    into one is not tried again. ``manifest.json`` in the folder says from which commit, on which machine, in how many
-    hours, and what is missing and why; it is written anew at the end of every call, about all experiments of all calls.
+    The first repeat of every cell comes before the second of any, so that what a short run has measured is useful; data
+    sets marked optional, which take hours, come last. The same call continues, over days, until nothing is left. Limits
+    are those the experiments declare. A cell that ran into one is not tried again. ``manifest.json`` in the folder says
+    from which commit, on which machine, in how many hours, and what is missing and why; it is written anew at the end
+    of every call, about all experiments of all calls.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
     if made.get("scale", scale) != scale:
         raise ValueError(f"{folder} holds a snapshot at {made['scale']} scale: name another folder by --results")
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
-    options |= {"max_hours": max_hours, "on_event": on_event}
+    options |= {"optional": True, "max_hours": max_hours, "on_event": on_event}
     if dry_run:
         return run(asked, **options, dry_run=True)
     started = datetime.now(UTC)

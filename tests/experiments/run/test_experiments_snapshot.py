@@ -108,6 +108,15 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     assert manifest["cut"] == [] and manifest["records_ok"] == 10
 
 
+def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment, fake, clean):
+    settings = [Setting(name, {}, loader="experiment_fakes:load", optional=name == "late") for name in ("late", "step")]
+    experiment = make_experiment(fake("first"), fake("second"), settings=tuple(settings))
+    snapshot(tmp_path, experiments=[experiment], scale="quick")
+    made = [(record["dataset"], record["repeat"]) for record in Store(tmp_path).records("fake")]
+    once = [(name, repeat) for name in ("step", "late") for repeat in range(5)]
+    assert made == [place for place in once for _ in range(2)]
+
+
 def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, fake, clean):
     def stop(event):
         if event.kind == "finished":

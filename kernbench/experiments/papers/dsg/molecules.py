@@ -130,6 +130,7 @@ EXPERIMENT = Experiment(
                 "molecule",
                 methods=("doubly",),
                 repeat_argument="split_seed",
+                optional=True,
             ),
             repeats=3,
             time_limit=20 * 3600.0,

@@ -119,14 +119,12 @@ PAPER = Scale(
             "mnist-8-vs-rest",
             {"name": "mnist-8-vs-rest"},
             _gaussian(25, 1000.0),
-            optional=True,
             note="Table 2 with bias: s² = 25, λ = 1/(1000 n), pixels in [0, 1]",
         ),
         Setting(
             "covtype",
             {"name": "covtype", "n_train": 50_000, "standardise": False},
             _gaussian(5000, 10_000.0),
-            optional=True,
             stands_for="forest",
             note="SUBSET: 50,000 of the paper's 522,910 training rows, class 2 against the rest, raw "
             "features with Table 2's s² = 5000 and C = 10,000, thus λ = 1/(10000 n)",
@@ -137,7 +135,7 @@ PAPER = Scale(
             _gaussian(5000, 10_000.0),
             optional=True,
             note="all rows, class 2 against the rest, raw features; Table 2: s² = 5000, λ = 1/(10000 n). "
-            "Hours for SMO, many for LIBSVM and for ten epochs of SBP: give --time-limit",
+            "Hours for SMO, many for LIBSVM and for ten epochs of SBP",
         ),
     ),
     repeats=10,
