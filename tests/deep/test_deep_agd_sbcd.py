@@ -23,8 +23,8 @@ ONE_OPTION_EACH = [
     {"fpr_range": (0.2, 1.0)},
     {"fpr_range": (0.0, 1.0)},
     {"threshold_step": 2.0, "gamma": 500.0, "mu": 100.0},
-    {"thresholds": "exact"},
-    {"thresholds": "exact", "shared_batches": False, "gamma": 200.0, "mu": 10.0},
+    {"thresholds": "exact", "threshold_step": 1.0},
+    {"thresholds": "exact", "threshold_step": 0.7, "shared_batches": False, "gamma": 200.0, "mu": 10.0},
 ]
 
 

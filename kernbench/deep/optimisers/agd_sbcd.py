@@ -60,8 +60,8 @@ class AGDSBCD(SBCD):
         all positives; it begins at the quantile of the first batch, or of all negatives where `find_thresholds` is
         called when a stage begins, and follows its subgradients from there.
     threshold_step : float, optional
-        threshold_step / (k + 1) is the step of the thresholds. By default `lr` of the first group, as in the paper, or
-        1 for "exact".
+        threshold_step / (k + 1) is the step of the thresholds, by default of `lr` of the first group, as in the paper;
+        threshold_step / sqrt(k + 1) that of "exact", by default of 1.
     shared_batches : bool, default=True
         Whether v_m and v_n see the same batches. False: batches are used by turns, the first by v_n, so that an inner
         step takes two of them.

@@ -68,7 +68,7 @@ class SBCD(ScoreOptimizer):
         if rule is not None:
             theta = of_all["lr"] if of_all["threshold_step"] is None else of_all["threshold_step"]
             weight = (t + 1) / self.inner_steps_of_stage
-            slopes = slopes * rule.count(losses, b, indices, theta / (k + 1), weight)
+            slopes = slopes * rule.count(losses, b, indices, theta / (k + 1) ** rule.decay, weight)
         self._backward(scores, rows, slopes.sum(1) / z.numel(), -slopes.sum(0) / z.numel())
         width = of_all["fpr_range"][1] - of_all["fpr_range"][0]
         for group in self.param_groups:

@@ -25,6 +25,8 @@ class ThresholdPerPositive:
     n_positive : int
     """
 
+    decay = 1.0  # power of k + 1 with which steps fall
+
     def __init__(self, state, end, share, n_positive):
         self.state, self.share, self.size = state, share, n_positive
         self.names = f"{end}_thresholds", f"{end}_drift"
@@ -79,7 +81,12 @@ class ThresholdPerPositive:
 
 
 class OneThreshold(ThresholdPerPositive):
-    """tau, one threshold of the negatives' scores: s_ij > lambda_i where b_j > tau and lambda_i = loss(a_i - tau)."""
+    """tau, one threshold of the negatives' scores: s_ij > lambda_i where b_j > tau and lambda_i = loss(a_i - tau).
+
+    Its steps fall more slowly than those of the network, so that its lag behind the scores falls.
+    """
+
+    decay = 0.5
 
     def count(self, losses, b, indices, theta, weight):
         """Return the pairs that count, as a mask, and take a step of size theta; `weight` is (t + 1) / T."""

@@ -91,6 +91,13 @@ class PairSampling:
         """Number of samples in a batch, each of which takes one random number."""
         return self.positives.batch + self.negatives.batch
 
+    def threshold_scale(self, scores):
+        """Return the default step of a threshold of the negatives' scores: their standard deviation; 1 if it is 0."""
+        own, weights = scores[self.negatives.rows], self.negatives.weights
+        distances = np.abs(own - np.average(own, weights=weights))
+        largest = float(distances.max())
+        return largest * float(np.average((distances / largest) ** 2, weights=weights)) ** 0.5 if largest else 1.0
+
 
 class ListSampling:
     """Batches of samples for one list of losses, and a range of its ranks.
@@ -121,6 +128,10 @@ class ListSampling:
     def batch(self):
         """Number of samples in a batch, each of which takes one random number."""
         return self.population.batch
+
+    def threshold_scale(self, scores):
+        """Return the default step of a threshold of the losses, whose units are those of a margin of 1."""
+        return 1.0
 
 
 def checked_features(design, ranked):
@@ -155,10 +166,10 @@ def step_of(step_size, design, scale, steep):
 
 
 def threshold_step_of(threshold_step, step_size, thresholds):
-    """Return the step of the thresholds, by default 1 if they start at exact values and `step_size` otherwise."""
+    """Return the step of the thresholds, by default `step_size`; None if the scores of a stage decide."""
     if threshold_step is not None:
         return float(check_number("threshold_step", threshold_step, above=0))
-    return 1.0 if thresholds == "exact" else step_size
+    return None if thresholds == "exact" else step_size
 
 
 def first_coefficients(seed, n_coef):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kernbench.datasets import load
 from kernbench.pairs import WindowPairs
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.problems.ranking.sampling import PairSampling
@@ -15,6 +16,8 @@ from kernbench.reference.ranking.stochastic.batches import PairBatches, draw
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design import as_design
+from kernbench.solvers.ranking.criticality import criticality
+from kernbench.solvers.ranking.stochastic.agd import AGDSBCD
 from kernbench.solvers.registry import SOLVERS, get
 
 NAMES = ("agd-sbcd", "dca", "proximal-dca", "minibatch", "agd", "pesg")
@@ -153,6 +156,35 @@ def test_sbcd_comes_nearer_to_the_proximal_point_the_longer_it_runs():
             solver.advance(T)
         errors.append(np.mean([np.linalg.norm(solver.solution().coef - point) for solver in found]))
     assert errors[-1] < 0.05 and all(after < before for before, after in zip(errors, errors[1:]))
+
+
+def test_one_threshold_lags_less_and_less_behind_the_scores():
+    """So that the criticality falls; with steps in a constant ratio to those of v it stayed where it was (1.0)."""
+    rows = load("network-features", task="consolidation", n_train=4000, n_test=10, n_features=32, seed=0)
+    design, problem = as_design(rows.X_train), WindowProblem(rows.y_train, None, "log_loss", (0.05, 0.5))
+    solver = AGDSBCD(design, rows.y_train, alpha=1e-5, fpr_range=(0.05, 0.5), random_state=0)
+    found = []
+    for k in range(8):
+        solver.advance(50 * (k + 1) ** 2)
+        if k in (1, 7):
+            found.append(criticality(design, problem, solver.solution().coef, alpha=1e-5)[0])
+    assert found[1] < 0.85 * found[0]
+
+
+@either_twin
+def test_the_steps_of_one_threshold_are_the_spread_of_the_negatives_scores(twin):
+    """By weight, in units of the scores, over the root of the stage; a value that is given is taken as it is."""
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(20, 2)), np.repeat([1, -1], [8, 12]), np.repeat([1.0, 3.0, 0.0], [10, 8, 2])
+    w = np.array([3.0, -1.0])
+    common = {"fpr_range": (0.1, 0.6), "weights": weights, "initial": Solution(w), "inner_steps": 4}
+    solver = pauc("agd-sbcd", X, y, twin, **common)
+    solver.advance(1)
+    copies = np.repeat(X[8:] @ w, weights[8:].astype(int))
+    assert solver._schedule()[1] == pytest.approx(np.std(copies))
+    given = pauc("agd-sbcd", X, y, twin, threshold_step=0.3, **common)
+    given.advance(5)
+    assert given.stage == 1 and given._schedule()[1] == pytest.approx(0.3 / 2**0.5)
 
 
 # --- optima that are known

@@ -37,7 +37,7 @@ class DCABase(Ranged):
 
     def _schedule(self):
         if self.constant:
-            return self.step_size, self.threshold_step, self.inner_steps
+            return self.step_size, self.threshold_step[0], self.inner_steps
         return super()._schedule()
 
     def _begin_stage(self):

@@ -26,8 +26,10 @@ class Ranged(Stochastic):
         The paper's c; by default 5 over the mean |x|^2 where the last iterate is reported, and 50 over it, or 1 for
         squared losses, where means of iterates are.
     threshold_step : float, optional
-        theta_k = threshold_step / (k + 1) is the step of the thresholds. By default 1 where they are exact at first,
-        and `step_size`, as in the paper, where they are stochastic.
+        Of the thresholds. Stochastic ones take theta_k = threshold_step / (k + 1), as in the paper, by default of
+        `step_size`. Exact ones take threshold_step / sqrt(k + 1), by default of the standard deviation of the
+        negatives' scores when a stage begins, or 1 for one list of losses. With a constant eta_k / theta_k one
+        threshold would lag behind the moving scores by the same share of the pairs in every stage.
     inner_steps : int, default=50 (DCA: 100)
         T_0, the paper's C.
     thresholds : {"exact", "stochastic"}, default="exact"
@@ -46,7 +48,9 @@ class Ranged(Stochastic):
         sampling = batches.sampling
         self.ranked, self.inner_steps = problem.make(self.core), inner_steps
         self.step_size = step_of(step_size, batches.design, self.step_scale, sampling.steep)
-        self.threshold_step = threshold_step_of(threshold_step, self.step_size, thresholds)
+        step = threshold_step_of(threshold_step, self.step_size, thresholds)
+        self.follows_spread = step is None
+        self.threshold_step = np.array([1.0 if step is None else step])
         self.names, *numbers_of_runs = zip(*runs)
         self.share, self.pull, ridge = (np.array(values, dtype=np.float64) for values in numbers_of_runs)
         self.damping = self.pull + ridge
@@ -56,14 +60,14 @@ class Ranged(Stochastic):
         self.lam[self.share >= 1.0] = -np.inf
         self._set_up(
             batches, alpha, numbers,
-            (*settings, self.step_size, self.threshold_step, inner_steps, self.exact, sampling.loss.code,
+            (*settings, self.step_size, 0.0 if step is None else step, inner_steps, self.exact, sampling.loss.code,
              sampling.batch, sampling.low, sampling.high), inner_steps, random_state, initial,
         )  # fmt: skip
 
     def _schedule(self):
         """Return eta_k, theta_k and T_k."""
-        k = self.stage
-        return self.step_size / (k + 1), self.threshold_step / (k + 1), self.inner_steps * (k + 1) ** 2
+        k = self.stage + 1
+        return self.step_size / k, self.threshold_step[0] / (k**0.5 if self.exact else k), self.inner_steps * k**2
 
     def _left(self):
         return self._schedule()[2] - self.t
@@ -97,6 +101,8 @@ class Ranged(Stochastic):
         return scores
 
     def _find_thresholds(self, scores):
+        if self.follows_spread:
+            self.threshold_step[0] = self.batches.sampling.threshold_scale(scores)
         if not self.core.find_thresholds(self.batches, scores, self.share, self.lam):
             self._refuse_overflow()
 
@@ -104,4 +110,4 @@ class Ranged(Stochastic):
         of_runs = {"v": self.v, "v_sum": self.v_sum, "anchor": self.anchor, "lam": self.lam, "lam_sum": self.lam_sum,
                    "last": self.last}  # fmt: skip
         named = {f"{run}_{name}": values[k] for k, run in enumerate(self.names) for name, values in of_runs.items()}
-        return {"w": self.w, **named}
+        return {"w": self.w, "threshold_step": self.threshold_step, **named}
