@@ -56,7 +56,19 @@ def best_alpha(
 
 
 def best_options(
-    estimator, params, data, output, *, grid, alphas, max_rows, max_iter, n_points=None, fpr_range=None, seed
+    estimator,
+    params,
+    data,
+    output,
+    *,
+    grid,
+    alphas,
+    max_rows,
+    max_iter,
+    finalists=1,
+    n_points=None,
+    fpr_range=None,
+    seed,
 ):
     """Return the options of a solver with the best score on a quarter of the rows; among equal ones the first.
 
@@ -71,6 +83,9 @@ def best_options(
         The smallest is used: papers without a penalty choose their options so.
     max_iter : int
         Iterations of each fit.
+    finalists : int, default=1
+        If more than 1, the best so many are fitted again with the ``max_iter`` of `params`, and the best of these is
+        taken: an option may do well in a short run and diverge in a longer one.
     n_points : int, optional
         Try only the first so many combinations.
     """
@@ -79,16 +94,20 @@ def best_options(
     X, y = X[rows], y[rows]
     ((train, test),) = _splits(y, None, seed)
     mean = float(squared_norms(X[train]).mean())
-    best, found = -np.inf, {}
+    params = {**params, "alpha": min(alphas)}
+
+    def score(options, own):
+        model = build(estimator, {**params, "solver_options": options, **own}, len(train)).fit(X[train], y[train])
+        return _score(model, output, X[test], y[test], fpr_range)
+
+    tried = []
     for values in list(product(*grid.values()))[:n_points]:
         options = {**(params.get("solver_options") or {}), **dict(zip(grid, values))}
         if "c" in options:
             options["step_size"] = options.pop("c") / mean
-        own = {**params, "solver_options": options, "alpha": min(alphas), "max_iter": max_iter}
-        score = _score(build(estimator, own, len(train)).fit(X[train], y[train]), output, X[test], y[test], fpr_range)
-        if score > best:
-            best, found = score, options
-    return found
+        tried.append((score(options, {"max_iter": max_iter}), options))
+    tried = [options for _, options in sorted(tried, key=lambda pair: -pair[0])][:finalists]
+    return tried[0] if len(tried) == 1 else max(tried, key=lambda options: score(options, {}))
 
 
 def _splits(y, folds, seed):

@@ -108,20 +108,23 @@ def test_search_ignores_the_budget_of_the_fit_and_prefers_the_larger_of_equal_al
 
 
 class Stepping:
-    """A model whose scores are right if its options are those of `right`; `seen` are all that were tried."""
+    """A model whose scores are right if its options are those of `right`; `seen` are all that were tried.
+
+    In a run of more than 30 iterations only those with mu = 1 are.
+    """
 
     right, seen = {"step_size": 2.0, "mu": 10.0, "gamma": 7.0}, []
 
     def __init__(self, alpha, max_iter, solver_options):
-        assert alpha == 0.01 and max_iter == 30
-        self.options = solver_options
-        type(self).seen.append(solver_options)
+        assert alpha == 0.01
+        self.right = solver_options["mu"] == 1.0 if max_iter > 30 else solver_options == pytest.approx(self.right)
+        type(self).seen.append((solver_options["mu"], max_iter))
 
     def fit(self, X, y):
         return self
 
     def decision_function(self, X):
-        return X.sum(axis=1) * (1 if self.options == pytest.approx(self.right) else -1)
+        return X.sum(axis=1) * (1 if self.right else -1)
 
 
 def test_options_are_the_best_of_a_grid_at_the_smallest_alpha_with_steps_in_units_of_the_rows(named, monkeypatch):
@@ -137,6 +140,10 @@ def test_options_are_the_best_of_a_grid_at_the_smallest_alpha_with_steps_in_unit
     assert len(Stepping.seen) == 4
     search.best_options(*arguments, grid=grid, **given, n_points=3)
     assert len(Stepping.seen) == 7
+    last = search.best_options(named(Stepping), {**params, "max_iter": 90}, data, "decision_function", grid=grid,
+                               finalists=2, **given)  # fmt: skip
+    assert [seen for seen in Stepping.seen[7:] if seen[1] == 90] == [(10.0, 90), (1.0, 90)]
+    assert last["mu"] == 1.0
 
 
 def test_processor_time_is_that_of_fits_without_a_trace():

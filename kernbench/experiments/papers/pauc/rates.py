@@ -89,7 +89,7 @@ EXPERIMENT = Experiment(
     note="Criticality: the norm of the gradient of the smoothed objective, per pair in the window, μ = 1, certified "
     "to 1 %. The theorem bounds the least of it over the outer iterations; here it is the last one. All runs "
     "start from the same small normal numbers. One exact threshold is found when an outer iteration begins, and "
-    "then follows the moving scores by steps, with a lag that is the ratio of the coefficients' steps to its own. Hence "
-    "its own fall like 1/√(k + 1) and theirs like 1/(k + 1): were the ratio constant, a constant share of the pairs "
-    "would be missing, and the criticality would not fall. One thread.",
+    "then follows the moving scores, with a lag in proportion to the coefficients' steps over its own. Hence its steps "
+    "fall like 1/√(k + 1) and theirs like 1/(k + 1): were the ratio constant, a constant share of the pairs would be "
+    "missing, and the criticality would not fall. One thread.",
 )
