@@ -34,6 +34,7 @@
     regression/    KernelRegressor, KernelRegressorCV, KernelSVR, KernelNuSVR, LinearRegressor
       expansion.py     prediction
       tasks.py  nu_svr_task.py  parameters.py    their problems; checks of the arguments
+      shared_rows.py  ridge_folds.py    all folds of a search, on the same kernel rows or eigenvectors
     novelty/       KernelNoveltyDetector
       task.py          its problem, that of a regressor without targets
     doubly_stochastic/  DoublyStochasticClassifier, Regressor, GPRegressor, NoveltyDetector, DensityRatio

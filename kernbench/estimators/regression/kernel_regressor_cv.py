@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from kernbench._typing import Callback, RandomState, Rows
@@ -15,6 +16,7 @@ from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.regression.expansion import ExpansionRegressor
 from kernbench.estimators.regression.kernel_regressor import KernelRegressor
 from kernbench.estimators.regression.parameters import check_regression_data
+from kernbench.estimators.regression.ridge_folds import RidgeFolds, has_ridge_folds, is_cheaper, sizes_of
 from kernbench.estimators.regression.shared_rows import SharedRows
 from kernbench.estimators.regression.tasks import KernelRegressorTask, check_kernel_regressor
 from kernbench.estimators.search.folds import Examples
@@ -30,8 +32,9 @@ class KernelRegressorCV(Search, ExpansionRegressor):
 
     Every cell is solved to `tol`, as in ``GridSearchCV(KernelRegressor(), ...)``, from the solution of its fold for the
     alpha before, with the kernel rows that were computed for it. With ``smo`` all folds have the same kernel rows, as
-    in `KernelSVCCV`, and start from the solution for all rows: the more columns, the more this saves. Other solvers fit
-    the training part of each fold by itself.
+    in `KernelSVCCV`, and start from the solution for all rows: the more columns, the more this saves. With the squared
+    error and ``newton`` one eigendecomposition of the kernel matrix serves all folds and alphas, leaving one out
+    included. Other solvers fit the training part of each fold by itself.
 
     Parameters
     ----------
@@ -57,7 +60,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`, like the next ones.
     n_jobs : int, default=None
-        Number of folds, or with ``smo`` of gammas, that are solved at a time, in the workers of joblib's backend.
+        Number of folds, or where they are solved together of gammas, that are solved at a time, in the workers of
+        joblib's backend.
     memory : str or Path, default=None
         Folder of finished cells, which are not solved again.
     warm_start : bool, default=False
@@ -228,14 +232,27 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         entry, loss = check_kernel_regressor(self._model({}))
         return (entry or kernel_regression_entry(loss, len(examples.y))).name == "smo"
 
-    def _parts(self, examples, n_folds):
-        return [list(range(n_folds))] if self._solves_all_folds(examples) else super()._parts(examples, n_folds)
+    def _parts(self, examples, folds):
+        if self._solves_all_folds(examples) or self._shares_decomposition(examples, folds):
+            return [list(range(len(folds)))]
+        return super()._parts(examples, folds)
+
+    def _shares_decomposition(self, examples, folds):
+        """Return whether one worker solves all folds of a kernel ridge regression from one decomposition."""
+        if not has_ridge_folds(*check_kernel_regressor(self._model({})), folds):
+            return False
+        strengths, groups = checked_grid(self)
+        n_workers = min(len(folds), max(1, effective_n_jobs(self.n_jobs) // len(groups)))
+        return is_cheaper(len(strengths), sizes_of(folds, examples), n_workers)
 
     def _source(self, group, examples, folds, deadline, part=None):
-        if not self._solves_all_folds(examples):
-            return super()._source(group, examples, folds, deadline, part)
         model = self._on_all_rows(self._model({"alpha": self._first_strength(), **group}), examples)
-        return SharedRows(model, examples, folds, deadline)
+        if self._solves_all_folds(examples):
+            return SharedRows(model, examples, folds, deadline)
+        has_all = part is None or len(part) == len(folds)
+        if has_all and has_ridge_folds(*check_kernel_regressor(model), folds):
+            return RidgeFolds(self, model, examples, folds, deadline, part)
+        return super()._source(group, examples, folds, deadline, part)
 
     def _refitted(self, cells, X, y, sample_weight):
         if not cells.best.solutions:

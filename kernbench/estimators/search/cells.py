@@ -73,7 +73,7 @@ class GridOfCells:
                 self.status = "interrupted"
 
     def _run_groups(self):
-        parts = self.search._parts(self.examples, len(self.folds))
+        parts = self.search._parts(self.examples, self.folds)
         if len(parts) * len(self.groups) > 1 and effective_n_jobs(self.search.n_jobs) > 1:
             self._run_in_parallel(parts)
             return

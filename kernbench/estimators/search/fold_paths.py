@@ -62,23 +62,31 @@ class FoldPaths:
         for strength in strengths:
             cell = Cell(np.full(self.shape, np.nan), seconds=np.zeros(len(self.folds)))
             for j, path in paths.items():
-                begin = perf_counter()
-                if begin >= self.deadline:
-                    raise SearchEnded("max_seconds")
-                with silent():
-                    model, results = path.fit(strength, self.deadline - begin)
-                self.n_kernel_evaluations += sum(result.n_kernel_evaluations for result in results)
-                cell.n_unconverged += sum(result.status not in QUIET for result in results)
-                cell.seconds[j] = perf_counter() - begin
-                fold = self.folds[j]
-                values = self.search._decisions(model, self.examples.held_out(fold))
-                cell.values[fold.test] = values.reshape(len(fold.test), -1)
+                self._solve(j, path, strength, cell)
                 if self._is_kept is None:
                     free = psutil.virtual_memory().available
                     self._is_kept = len(paths) * path.n_bytes <= KEPT_SHARE * free
                 if not self._is_kept:
                     path.release()
             yield cell
+
+    def _solve_alone(self, j, strength, cell):
+        """Add the fit to fold j, which is on no path, to a cell."""
+        self._solve(j, _FoldPath(self, self.folds[j]), strength, cell)
+
+    def _solve(self, j, path, strength, cell):
+        """Add the fit to fold j to a cell."""
+        begin = perf_counter()
+        if begin >= self.deadline:
+            raise SearchEnded("max_seconds")
+        with silent():
+            model, results = path.fit(strength, self.deadline - begin)
+        self.n_kernel_evaluations += sum(result.n_kernel_evaluations for result in results)
+        cell.n_unconverged += sum(result.status not in QUIET for result in results)
+        cell.seconds[j] += perf_counter() - begin
+        fold = self.folds[j]
+        values = self.search._decisions(model, self.examples.held_out(fold))
+        cell.values[fold.test] = values.reshape(len(fold.test), -1)
 
 
 def identity_of(model, examples, folds):

@@ -7,7 +7,7 @@
             |-- checked_grid (parameters), self._read, checked_folds (folds), checked_scoring (scoring)
             |-- GridOfCells (cells)         one path after the other, or side by side; a Race leaves cells out
             |     |-- self._source          `FoldPaths`: the estimator's fits to each fold, or `SVCCells`: all folds
-            |     |                         on the same kernel rows
+            |     |                         on the same kernel rows, or `RidgeFolds`: from one eigendecomposition
             |     '-- StoredCells (store)   cells that were finished before
             |-- results_of (results)        cv_results_
             '-- the last fit, and SearchResult._take (results)
@@ -127,9 +127,9 @@ class Search(SearchResult):
     def _cells(self, examples, folds, scoring):
         return GridOfCells(self, examples, folds, scoring)
 
-    def _parts(self, examples, n_folds):
+    def _parts(self, examples, folds):
         """Return the folds that a worker solves at a time."""
-        return [[j] for j in range(n_folds)]
+        return [[j] for j in range(len(folds))]
 
     def _source(self, group, examples, folds, deadline, part=None):
         """Return what solves the cells of a group: the other parameters of its cells."""

@@ -162,8 +162,8 @@ class SVCSearch(CalibratedResult, Search):
             Race(self, examples, folds, scoring) if self.search == "race" else super()._cells(examples, folds, scoring)
         )
 
-    def _parts(self, examples, n_folds):
-        return [list(range(n_folds))]
+    def _parts(self, examples, folds):
+        return [list(range(len(folds)))]
 
     def _source(self, group, examples, folds, deadline, part=None):
         model = self._model({"C": self._first_strength(), **group})
