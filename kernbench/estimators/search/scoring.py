@@ -22,9 +22,9 @@ class Scoring:
     needs_probabilities : bool
     takes_weights : bool
         Whether weights of rows enter them, as in ``GridSearchCV``.
-    is_accuracy : bool, default=False
-        Whether the score is the share of right labels. It is then computed here: scikit-learn's checks of the labels
-        of a fold take a millisecond, more than the fold of a single row.
+    of_rows : callable, optional
+        Of a single score that is a mean over rows, ``of_rows(held_out, y)`` returns its terms. The means are then taken
+        here: scikit-learn's checks of the rows of a fold take a millisecond, more than the fold of a single row.
     """
 
     scorer: object
@@ -32,14 +32,14 @@ class Scoring:
     decides: str
     needs_probabilities: bool
     takes_weights: bool
-    is_accuracy: bool = False
+    of_rows: object = None
 
     def of(self, held_out, folds, examples):
         """Return a dict of the scores of each fold."""
         y, weights = examples.y, examples.sample_weight if self.takes_weights else None
-        if self.is_accuracy:
-            right, tests = held_out.labels == y, [fold.test for fold in folds]
-            found = [np.average(right[own], weights=None if weights is None else weights[own]) for own in tests]
+        if self.of_rows is not None:
+            terms, tests = self.of_rows(held_out, y), [fold.test for fold in folds]
+            found = [np.average(terms[own], weights=None if weights is None else weights[own]) for own in tests]
             return {self.names[0]: np.array(found)}
         own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
         found = [
@@ -61,7 +61,7 @@ def checked_scoring(search, folds, examples):
     if isinstance(scoring, list | tuple | set | dict) and len(scoring) == 0:
         raise ValueError(f"scoring is empty: name at least one score, or pass None for {search._score_name}")
     scorer = search._default_scorer(examples) if scoring is None else None
-    is_accuracy = scorer is None and hasattr(nothing, "labels") and (scoring is None or str(scoring) == "accuracy")
+    of_rows = _of_rows(scoring, hasattr(nothing, "labels")) if scorer is None else None
     scorer = scorer or check_scoring(nothing, scoring)
     takes_weights = _takes_weights(scorer)
     try:
@@ -83,7 +83,30 @@ def checked_scoring(search, folds, examples):
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
     decides = None if callable(refit) else "score"
-    return Scoring(scorer, ("score",), decides, nothing.asked, takes_weights, is_accuracy)
+    return Scoring(scorer, ("score",), decides, nothing.asked, takes_weights, of_rows)
+
+
+def _of_rows(scoring, has_labels):
+    """Return `Scoring.of_rows` of a score of scikit-learn; None where it is no mean over rows."""
+    if has_labels:
+        return _is_right if scoring is None or str(scoring) == "accuracy" else None
+    return {"neg_mean_squared_error": _square, "neg_mean_absolute_error": _distance}.get(str(scoring))
+
+
+def _is_right(held_out, y):
+    return held_out.labels == y
+
+
+def _square(held_out, y):
+    return -_over_outputs(np.square(held_out.decisions - y))
+
+
+def _distance(held_out, y):
+    return -_over_outputs(np.abs(held_out.decisions - y))
+
+
+def _over_outputs(losses):
+    return losses if losses.ndim == 1 else losses.mean(axis=1)
 
 
 def _takes_weights(scorer):

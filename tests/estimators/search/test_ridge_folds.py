@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, PredefinedSplit, TimeSeriesSplit
 
 from kernbench import KernelRegressor, KernelRegressorCV
 from kernbench.estimators.regression import ridge_folds
 from kernbench.estimators.regression.ridge_folds import is_cheaper
 from kernbench.estimators.search import fold_paths
+from kernbench.estimators.search.held_out import HeldOutPredictions
 from kernbench.kernels import Laplacian
 
 ALPHAS = [10.0, 1e-3, 1e-6]
@@ -105,6 +107,29 @@ def test_cells_are_those_of_a_grid_search(form, fits):
     # A linear kernel with an intercept is that of the columns of each fold less their means; and where alpha is small,
     # the bound on the rounding of float32 values does not suffice.
     assert len(fits) == {"linear": 12, "float32": 4}.get(form, 0)
+
+
+@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "neg_mean_absolute_error"])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_scores_of_single_rows_are_those_of_scikit_learn(monkeypatch, scoring, n_outputs):
+    X, Y, weights = data()
+    y = Y[:, 0] if n_outputs == 1 else Y
+    calls, scorer = [], get_scorer(scoring)
+    monkeypatch.setattr(type(scorer), "__call__", lambda *arguments, **given: calls.append(given) or 0.0)
+    settings = {"scoring": scoring, "cv": LeaveOneOut()}
+    search = KernelRegressorCV([1e-3], [0.3], **settings).fit(X, y, weights + 0.1)
+    assert len(calls) == 1  # a trial: a call takes longer than a row
+    monkeypatch.undo()
+    for i in (0, 7, 49):
+        own = HeldOutPredictions.of(search.oof_prediction_)
+        expected = scorer(own, np.array([[i]]), y[i : i + 1], sample_weight=weights[i : i + 1] + 0.1)
+        assert search.cv_results_[f"split{i}_test_score"][0] == pytest.approx(expected, rel=1e-12)
+    blocks = KernelRegressorCV([1e-3], [0.3], scoring=scoring, cv=3).fit(X, y, weights + 0.1)
+    test = np.arange(17)
+    expected = scorer(
+        HeldOutPredictions.of(blocks.oof_prediction_), test[:, None], y[test], sample_weight=weights[test] + 0.1
+    )
+    assert blocks.cv_results_["split0_test_score"][0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_fold_that_is_not_certified_is_fitted_by_itself(fits):
