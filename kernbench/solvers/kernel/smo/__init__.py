@@ -14,7 +14,8 @@
             '-- is_certified (certificate)         may the run stop: the gap beside the violation
 
 `joint` does rounds for several problems on the same rows at once, such as the folds of a search: its inner problems are
-those of `_working_set`, on one kernel block, and the gradients of all problems take one product.
+those of `_working_set`, on one kernel block, and the gradients of all problems take one product. At a large C a problem
+ends by Newton steps on its free coefficients (`face`).
 
 A problem that fits memory is one working set. ``_small_problems`` runs small ones without the driver: a regression, a
 novelty detector, or (``_small_pairs``) all pairs of classes from one kernel matrix. Steps are in ``_steps``, those of
