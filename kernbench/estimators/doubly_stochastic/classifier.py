@@ -78,8 +78,9 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
         Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t), the last one in
         ``late_inverse``, too, where it is multiplied by t0 / t after step ``t0``. ``"auto"`` is ``bounded`` without and
-        ``published`` with `precondition`; over arrays, ``late_inverse`` with t0 the end of the first pass, or 100
-        batches: more passes of long steps would fit the labels of the training rows.
+        ``published`` with `precondition`; over arrays, ``late_inverse`` with t0 the end of the first pass, or the
+        smallest number of batches of ``max_iter=-1``: more passes of long steps would fit the labels of the training
+        rows.
     average : {"last", "all", "tail", "weighted"}, default="last"
         Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
         proportional to t.
@@ -89,7 +90,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
         Number of batches. -1 is one pass over arrays, but at least 100 batches unless they are the large ones of
-        ``batch_size="auto"``; a stream is read to its end.
+        ``batch_size="auto"``, and with a window as many as visit the rows of 100 batches of 1,024, at most 1,600; a
+        stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -228,7 +230,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self.verbose = verbose
         self.solver_options = solver_options
 
-    _chooses_batches = _has_window = True
+    _chooses_batches = _shortens_steps = True
 
     @property
     def _steps(self):

@@ -56,7 +56,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Ratios below it are not told apart, for ``target="ratio"``: of relative novelty, :math:`e^{-\rho}`. Slopes of
         the loss are up to its inverse: floors below 0.05 need smaller steps, such as ``step_size=0.03`` for 0.01.
     batch_size : int, default=1024
-        Rows of a step, half of each sample.
+        New rows of a step, half of each sample. With `precondition` and ``target="ratio"`` smaller batches are learned
+        from together with the rows before them, a window, see `DoublyStochasticRegressor`; ``target="log_ratio"`` has
+        none, and needs 1,024 rows.
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
@@ -77,7 +79,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+        Number of batches. -1 is one pass over arrays, but at least 100 batches, and with a window as many as visit the
+        rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -98,7 +101,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         1 shows a progress bar.
     solver_options : dict, default=None
         More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
-        ``average_from``.
+        ``average_from``, ``window``.
 
     Attributes
     ----------
@@ -203,6 +206,11 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
+
+    @property
+    def _has_window(self):
+        # The exponential's slopes at the rows of earlier batches are so large that a window makes log_ratio worse.
+        return self.target == "ratio"
 
     def _check_parameters(self):
         super()._check_parameters()

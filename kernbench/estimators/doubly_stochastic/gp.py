@@ -55,7 +55,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         independent streams of features: less accurate, and 20 (max_blocks x block_size)² bytes, for which `cache_size`
         must have room.
     batch_size : int, default=4096
-        Rows of a step.
+        New rows of a step. With `precondition` those of fewer than 1,024 rows are learned from together with the rows
+        before them (the operator is not): a window, which ``solver_options={"window": 0}`` turns off.
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is 2,048 where all rows are one batch, which is solved exactly, else as many as a
         batch has rows, at most 2,048. Where rows are few, the error of the mean is that of the features. With an
@@ -102,7 +103,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
-        More keywords of the solver: ``form`` (as in `kernbench.features.RandomFeatures`), ``t0``, ``average_from``.
+        More keywords of the solver: ``form`` (as in `kernbench.features.RandomFeatures`), ``t0``, ``average_from``,
+        ``window``.
 
     Attributes
     ----------

@@ -15,9 +15,11 @@ from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
     block_size_of,
     check_doubly_stochastic,
+    fewest_steps_of,
     full_steps_of,
     has_large_batches,
     steps_of,
+    warn_of_few_rows,
     window_of,
 )
 from kernbench.estimators.fit.continuation import digest
@@ -72,7 +74,8 @@ class DoublyStochasticModel(Model):
     # What "auto" means: block_size; step_size and schedule, without and with the preconditioner.
     _largest_block, _rows_per_feature = 256, 4  # a covariance needs some rows for each feature
     _chooses_batches = False  # whether batch_size may be "auto"
-    _has_window = False  # whether steps of small batches are on a window of the latest rows
+    _has_window = True  # whether steps of small batches are on a window of the latest rows
+    _shortens_steps = False  # whether those of schedule="auto" get shorter after the first pass over arrays
     _n_outputs = 1  # of the fitted model
     _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
@@ -187,7 +190,7 @@ class DoublyStochasticModel(Model):
 
     def _fewest_steps(self, n_rows):
         """Return the smallest number of batches of a fit to arrays for ``max_iter=-1``."""
-        return 0 if has_large_batches(self, n_rows) else registry.get("doubly-sgd").default_iterations
+        return 0 if has_large_batches(self, n_rows) else fewest_steps_of(self, n_rows)
 
     def _smallest_block(self, n_rows):
         """Return the smallest number of features of a block for ``block_size="auto"``."""
@@ -211,11 +214,12 @@ class DoublyStochasticModel(Model):
             "cache_size": self.cache_size, "random_state": start.seeds[2], "initial": initial, **self._problem(n_rows),
         }  # fmt: skip
         given = self.solver_options or {}
-        if not in_stream and "t0" not in given and (t0 := full_steps_of(self, source.batches_per_pass)):
+        if not in_stream and "t0" not in given and (t0 := full_steps_of(self, n_rows, source.batches_per_pass)):
             settings |= {"schedule": "late_inverse", "t0": t0}
         if self._has_window and "window" not in given:
             settings["window"] = window_of(self, n_rows, source.batch_size, block_size)
         solver = make(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
+        warn_of_few_rows(self, n_rows, solver)
         self.loss_ = settings["loss"]
 
         def snapshot(solver):

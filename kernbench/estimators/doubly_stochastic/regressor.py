@@ -55,7 +55,9 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
     quantile : float, default=0.5
         In (0, 1).
     batch_size : int, default=1024
-        Rows of a step.
+        New rows of a step. With `precondition` smaller batches are learned from together with the rows before them,
+        1,024 or four for each feature of a block: a window on the latest rows, which
+        ``solver_options={"window": 0}`` turns off.
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
@@ -76,7 +78,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches; a stream is read to its end.
+        Number of batches. -1 is one pass over arrays, but at least 100 batches, and with a window as many as visit the
+        rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -97,7 +100,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         1 shows a progress bar.
     solver_options : dict, default=None
         More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
-        ``average_from``.
+        ``average_from``, ``window``.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ class PairBatches:
 
     def __init__(self, P, Q, *, batch_size, seed=0, shuffle=True, n_passes=None):
         self.X, self.n_features, self.dtype, self.n_passes = stacked([P, Q]), P.shape[1], P.dtype, n_passes
-        half = max(1, batch_size // 2)
+        self.batch_size, half = batch_size, max(1, batch_size // 2)
         self._sides = [
             ArrayBatches(side, batch_size=half, seed=seed + k, shuffle=shuffle) for k, side in enumerate((P, Q))
         ]

@@ -1,11 +1,19 @@
 """Batches and blocks that are chosen from the number of rows."""
 
+import warnings
+
 import numpy as np
 import pytest
-from doubly_stochastic_cases import LABELS, X
+from doubly_stochastic_cases import LABELS, MODELS, TARGETS, X, every_model, fresh
 
-from kernbench import DoublyStochasticClassifier
+from kernbench import (
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticRegressor,
+)
 from kernbench.estimators.doubly_stochastic import parameters
+from kernbench.solvers import registry
 
 
 @pytest.mark.parametrize("n_rows", [50_000, 60_000, 65_535, 522_911, 10**6 + 1])
@@ -30,7 +38,7 @@ def test_batches_are_small_for_few_rows_streams_and_algorithm_1(settings):
         assert parameters.steps_of(model, n_rows) == (
             (1.0, "bounded") if "precondition" in settings else (0.3, "published")
         )
-        assert model._fewest_steps(n_rows) == 100
+        assert model._fewest_steps(n_rows) == 100 == registry.get("doubly-sgd").default_iterations
 
 
 @pytest.mark.parametrize(
@@ -42,6 +50,7 @@ def test_batches_are_small_for_few_rows_streams_and_algorithm_1(settings):
         ({}, 522_911, 0),
         ({"batch_size": 64, "block_size": 32}, 32_561, 1024),
         ({"batch_size": 64, "block_size": 32}, np.inf, 1024),
+        ({"batch_size": 64, "block_size": 32}, 500, 500),
         ({"batch_size": 64, "block_size": 32}, 64, 0),  # there are no other rows
         ({"batch_size": 64, "block_size": 32, "precondition": False}, 32_561, 0),
         ({"batch_size": 1024, "block_size": 512}, 32_561, 2048),
@@ -49,18 +58,35 @@ def test_batches_are_small_for_few_rows_streams_and_algorithm_1(settings):
     ],
 )
 def test_small_batches_are_learned_from_with_the_rows_before_them(settings, n_rows, window):
-    model = DoublyStochasticClassifier(**settings)
-    block_size = parameters.block_size_of(model, n_rows)
-    assert parameters.window_of(model, n_rows, parameters.batch_size_of(model, n_rows), block_size) == window
+    for estimator in (DoublyStochasticClassifier, DoublyStochasticRegressor):
+        model = estimator(**{"batch_size": 1024, **settings} if n_rows < 522_911 else settings)
+        block_size = parameters.block_size_of(model, n_rows)
+        batch_size = parameters.batch_size_of(model, n_rows)
+        assert parameters.window_of(model, n_rows, batch_size, block_size) == window
 
 
+@pytest.mark.parametrize(
+    ("batch_size", "n_rows", "steps"),
+    [(64, 20_000, 1600), (256, 20_000, 400), (2048, 20_000, 100), (64, 300, 469), (1, 10**6, 1600)],
+)
+def test_small_batches_visit_the_rows_that_large_ones_do(batch_size, n_rows, steps):
+    for model in (DoublyStochasticClassifier(batch_size=batch_size), DoublyStochasticRegressor(batch_size=batch_size)):
+        assert model._fewest_steps(n_rows) == steps
+        assert model.set_params(precondition=False)._fewest_steps(n_rows) == 100
+    ratio = DoublyStochasticDensityRatio(batch_size=batch_size)
+    assert ratio._fewest_steps(n_rows) == 100 and ratio.set_params(target="ratio")._fewest_steps(n_rows) == steps
+    full = parameters.full_steps_of(DoublyStochasticClassifier(batch_size=batch_size), n_rows, 7)
+    assert full == steps and parameters.full_steps_of(DoublyStochasticRegressor(), n_rows, 7) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*steps of 64 rows are so noisy")
 def test_small_batches_err_no_more_than_large_ones():
     """Two rows a feature, with labels of which a tenth are flipped; without a window the noise of the steps adds up."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(5000, 8))
     labels = np.where((Z[:, 0] + Z[:, 1] * Z[:, 2] > 0) ^ (rng.random(5000) < 0.1), 1, -1)
     train, test = (Z[:4000], labels[:4000]), (Z[4000:], labels[4000:])
-    small = {"batch_size": 64, "block_size": 32, "random_state": 0}
+    small = {"batch_size": 64, "block_size": 32, "random_state": 0, "max_iter": 100}
     errors = {
         name: 1 - DoublyStochasticClassifier(**settings).fit(*train).score(*test)
         for name, settings in {
@@ -73,9 +99,61 @@ def test_small_batches_err_no_more_than_large_ones():
     assert errors["alone"] > errors["small"] + 0.02
 
 
+@pytest.mark.parametrize("estimator", [DoublyStochasticRegressor, DoublyStochasticGPRegressor])
+def test_small_batches_of_a_regression_are_learned_from_as_well(estimator):
+    """Its error is a multiple of that of large batches without a window, and near it with one."""
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-2, 2, (3000, 2))
+    truth = np.sin(2 * U[:, 0]) * U[:, 1]
+    y = truth + 0.3 * rng.normal(size=3000)
+    settings = {"gamma": 0.5, "random_state": 0, "max_iter": 47}  # a pass of the small batches
+    if estimator is DoublyStochasticGPRegressor:
+        settings["max_blocks"] = None
+
+    def error(**more):
+        return np.mean((estimator(**settings | more).fit(U, y).predict(U) - truth) ** 2)
+
+    large = error(batch_size=1024, block_size=32)
+    small = {"batch_size": 64, "block_size": 32}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert error(**small, solver_options={"window": 0}) > 3 * large
+    assert error(**small) < 2 * large
+
+
+@every_model
+def test_defaults_are_silent_and_so_are_small_batches_on_a_window(name):
+    model, data, _ = fresh(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        type(model)().set_params(random_state=0, max_iter=2).fit(*data)
+        if name != "ratio":  # whose log_ratio has no window
+            model.fit(*data)
+
+
+@pytest.mark.parametrize(
+    "model, data",
+    [
+        (DoublyStochasticClassifier(solver_options={"window": 0}), (X, LABELS)),
+        (DoublyStochasticRegressor(solver_options={"window": 0}), (X, TARGETS)),
+        (DoublyStochasticGPRegressor(std="operator"), (X, TARGETS)),
+        (DoublyStochasticDensityRatio(), MODELS["ratio"][1]),
+    ],
+)
+def test_preconditioned_steps_on_few_rows_are_warned_about(model, data):
+    model = model.set_params(batch_size=64, block_size=16, max_iter=3, random_state=0)
+    with pytest.warns(UserWarning, match="steps of 64 rows are so noisy.* Raise batch_size to 1024, or to the number"):
+        model.fit(*data)
+    model.set_params(batch_size=400, max_iter=1)  # all rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(*data)
+        model.set_params(batch_size=64, precondition=False, step_size=0.1).fit(*data)
+
+
 def test_steps_get_shorter_after_the_first_pass():
     """Up to there they are those of ``schedule="published"``, bit for bit; and so they are in a stream."""
-    settings = {"batch_size": 32, "block_size": 8, "random_state": 0}
+    settings = {"batch_size": 320, "block_size": 8, "random_state": 0}
     for n_steps, is_same in ((100, True), (101, False)):
         found, published = (
             DoublyStochasticClassifier(max_iter=n_steps, schedule=name, **settings).fit(X[:320], LABELS[:320])

@@ -24,6 +24,9 @@ from kernbench import (
 )
 from kernbench.kernels import Gaussian, Precomputed
 
+# Models of these tests are small, and some have no window.
+pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
+
 # --- what they learn
 
 

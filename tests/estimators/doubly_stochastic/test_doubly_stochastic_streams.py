@@ -13,6 +13,9 @@ from kernbench import (
 )
 from kernbench.kernels import ReciprocalSemigroup
 
+# Models of these tests are small, and some have no window.
+pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
+
 
 def broken():
     yield X[:150], LABELS[:150]
