@@ -43,7 +43,8 @@ def test_cuts_change_no_bit_and_the_model_is_as_good_as_that_of_the_array(name, 
     X, y = examples(N, 4)
     target, model = targets_of(name, X, y), MODELS[name]
     weights = np.arange(N) % 3 if name == "hinge" else None  # some are 0
-    plain = clone(model).set_params(**WINDOW_OFF).fit(X, target, **({} if weights is None else {"sample_weight": weights}))
+    weighted = {} if weights is None else {"sample_weight": weights}
+    plain = clone(model).set_params(**WINDOW_OFF).fit(X, target, **weighted)
     found = [
         Distributed(model).fit(data, target, weights) for data in (in_files(X, (700,)), [X[:1], X[1:2_000], X[2_000:]])
     ]
