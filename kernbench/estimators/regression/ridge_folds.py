@@ -86,6 +86,7 @@ class RidgeFolds(FoldPaths):
         self._y = np.column_stack([problem.y for problem in task.problems])
         self._weights = np.ones(task.n_rows) if task.weights is None else task.weights
         self._used = used = np.flatnonzero(self._weights)
+        self._parts = [self._part(fold) for fold in self.folds]
         self._of_others = np.delete(K, used, axis=0)[:, used]  # rows of weight 0, which may be held out
         with single_threaded_blas():
             own = K if len(used) == len(K) else K[np.ix_(used, used)]
@@ -95,37 +96,53 @@ class RidgeFolds(FoldPaths):
 
     def _fill(self, cell, alpha, ridge):
         """Add the held-out values of all folds to a cell; return the folds without a certificate."""
-        at_once, failed = max(1, COLUMNS // self._y.shape[1]), []
-        for first in range(0, len(self.folds), at_once):
-            begin, which = perf_counter(), range(first, min(first + at_once, len(self.folds)))
+        folds, parts, at_once = self.folds, self._parts, max(1, COLUMNS // self._y.shape[1])
+        single = [j for j, part in enumerate(parts) if len(part.rows) == 1 == len(folds[j].test)]
+        single = [j for j in single if self._used[parts[j].rows[0]] == folds[j].test[0]]
+        left = set(range(len(folds)))
+        if len(single) > at_once:  # else the products take less time than the bounds on what rounding does to them
+            for which in self._batches(single, at_once, cell):
+                values, ratios = ridge.leave_one_out([parts[j] for j in which], alpha, self._unit, self._largest)
+                for j, value, ratio in zip(which, values, ratios, strict=True):
+                    if np.all(ratio <= self.model.tol):
+                        cell.values[folds[j].test] = value + self._offsets
+                        left.remove(j)
+        for which in self._batches(sorted(left), at_once, cell):
+            own = [parts[j] for j in which]
+            u = ridge.solve(own, alpha)
+            scores, objectives, gaps = ridge.examine(own, alpha, u, self._unit, self._largest)
+            for k, j in enumerate(which):
+                if np.all(gaps[k] <= self.model.tol * objectives[k]):
+                    self._set_values(cell, j, scores[k], ridge.roots[:, None] * u[k])
+                    left.remove(j)
+        return sorted(left)
+
+    def _batches(self, which, at_once, cell):
+        """Yield folds, some at a time, within the time budget; add the time that passes between to the cell."""
+        for first in range(0, len(which), at_once):
+            own, begin = which[first : first + at_once], perf_counter()
             if begin >= self.deadline:
                 raise SearchEnded("max_seconds")
-            parts = [self._part(self.folds[j], alpha) for j in which]
-            with np.errstate(over="ignore", invalid="ignore"):  # nothing that is not finite is certified
-                u = ridge.solve(parts)
-                scores, objectives, gaps = ridge.examine(parts, u, self._unit, self._largest)
-                is_certified = (gaps <= self.model.tol * objectives).all(axis=1)
-            for k, j in enumerate(which):
-                if not is_certified[k]:
-                    failed.append(j)
-                    continue
-                values = np.empty_like(self._y)
-                values[self._used] = scores[k]
-                if len(self._of_others):
-                    values[self._weights == 0.0] = self._of_others @ (ridge.roots[:, None] * u[k])
-                test = self.folds[j].test
-                cell.values[test] = values[test] + (parts[k].offset + self._offsets)
-            cell.seconds[list(which)] += (perf_counter() - begin) / len(which)
-        return failed
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite is not certified
+                yield own
+            cell.seconds[own] += (perf_counter() - begin) / len(own)
 
-    def _part(self, fold, alpha):
+    def _set_values(self, cell, j, scores, coef):
+        """Set the held-out values of a fold, given those of the rows with a weight, and their coefficients."""
+        values, test = np.empty_like(self._y), self.folds[j].test
+        values[self._used] = scores
+        if len(self._of_others):
+            values[self._weights == 0.0] = self._of_others @ coef
+        cell.values[test] = values[test] + (self._parts[j].offset + self._offsets)
+
+    def _part(self, fold):
         """Return the regression on the training part of a fold."""
         is_out = np.ones(len(self._y), dtype=bool)
         is_out[fold.train] = False
         weights = np.where(is_out, 0.0, self._weights)
         mass = float(weights.sum())
         offset = weights @ self._y / mass if self.model.fit_intercept else np.zeros(self._y.shape[1])
-        return LeftOut(np.flatnonzero(is_out[self._used]), offset, alpha, mass)
+        return LeftOut(np.flatnonzero(is_out[self._used]), offset, mass)
 
 
 def has_ridge_folds(entry, loss, folds):

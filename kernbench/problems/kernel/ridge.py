@@ -16,14 +16,20 @@ Recognition 40, 2007).
 
 For coefficients c let g_i = f(x_i) - y_i + shift c_i / s_i be the residuals of the equations. The primal objective less
 the dual one at shift c_i / s_i is exactly 1/(2 S) sum_i s_i g_i^2, so that the certificate needs one product with M.
+
+With as many sets as rows, one row each, these products would cost more than the decomposition. Then u = Q v is not
+computed either: with E = M Q - Q diag(d) and O = Q^T Q - I, the residuals (M + shift I) Q v - t have at most the norm
+||O|| ||t|| + ||E|| ||v||, besides the rounding of t and v.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 EPS = float(np.finfo(np.float64).eps)
+COLUMNS = 256  # of a product at a time
 
 
 @dataclass(frozen=True)
@@ -36,19 +42,13 @@ class LeftOut:
         Those that are left out.
     offset : ndarray of shape (n_outputs,)
         Subtracted from the targets.
-    alpha : float
     mass : float
         S, the sum of the weights of the other rows.
     """
 
     rows: np.ndarray
     offset: np.ndarray
-    alpha: float
     mass: float
-
-    @property
-    def shift(self):
-        return self.alpha * self.mass
 
 
 class Ridge:
@@ -80,27 +80,28 @@ class Ridge:
         self.spectral_targets = self.Q.T @ (self.roots[:, None] * y)
         self.spectral_ones = self.Q.T @ self.roots[:, None]
 
-    def solve(self, parts):
+    def solve(self, parts, alpha):
         """Return the coefficients u of parts, without regard to rounding.
 
         Parameters
         ----------
         parts : list of LeftOut
+        alpha : float
 
         Returns
         -------
         ndarray of shape (n_parts, n, n_outputs)
             NaN where rounding made a system indefinite.
         """
-        spectral = [self._spectral(part) for part in parts]
+        spectral = [self._spectral(part, alpha) for part in parts]
         u = self._of_parts(self.Q @ _side_by_side(spectral), len(parts))
         for own, part in zip(u, parts, strict=True):
             own[part.rows] = 0.0
         return u
 
-    def _spectral(self, part):
+    def _spectral(self, part, alpha):
         """Return Q^T u."""
-        inverse = 1.0 / (self.d + part.shift)
+        inverse = 1.0 / (self.d + alpha * part.mass)
         start = inverse[:, None] * (self.spectral_targets - self.spectral_ones * part.offset)
         rows = self.Q[part.rows]
         half = rows * np.sqrt(inverse)
@@ -111,12 +112,13 @@ class Ridge:
         z = cho_solve(factor, -(rows @ start), check_finite=False)
         return start + inverse[:, None] * (rows.T @ z)
 
-    def examine(self, parts, u, unit, largest):
+    def examine(self, parts, alpha, u, unit, largest):
         """Return the function values of coefficients u, and their certificates.
 
         Parameters
         ----------
         parts : list of LeftOut
+        alpha : float
         u : ndarray of shape (n_parts, n, n_outputs)
         unit : float
             Bound on the error of a kernel value, relative to the largest.
@@ -135,13 +137,65 @@ class Ridge:
         for own, f, part in zip(u, products, parts, strict=True):
             residuals = f - self.roots[:, None] * (self.y - part.offset)  # times the roots of the weights
             residuals[part.rows] = 0.0
-            equations = residuals + part.shift * own
+            equations = residuals + alpha * part.mass * own
             losses = np.square(residuals).sum(axis=0) / part.mass
-            objectives.append(0.5 * (part.alpha * (own * f).sum(axis=0) + losses))
+            objectives.append(0.5 * (alpha * (own * f).sum(axis=0) + losses))
             rounding = (unit + EPS * (len(own) + 8)) * largest * (self.roots @ np.abs(own))  # of a score
             roots = np.sqrt(np.square(equations).sum(axis=0) / part.mass)
             gaps.append(0.5 * (roots + rounding) ** 2)
         return products / self.roots[:, None], np.array(objectives), np.array(gaps)
+
+    def leave_one_out(self, parts, alpha, unit, largest):
+        """Return the predictions of single rows that are left out, and how far they may be from the optimum.
+
+        Parameters
+        ----------
+        parts, alpha, unit, largest : see `examine`; one row each
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_parts, n_outputs)
+        ratios : ndarray of shape (n_parts, n_outputs)
+            Bounds on the gap divided by the objective.
+        """
+        rows = np.concatenate([part.rows for part in parts])
+        mass, offsets = np.array([part.mass for part in parts]), np.array([part.offset for part in parts])
+        shift, own = alpha * mass, self.Q[rows]
+        inverse = 1.0 / (self.d + shift[:, None])
+        scaled = own * inverse
+        diagonal = (own * scaled).sum(axis=1)  # of C
+        error_of_d, error_of_Q = self._errors
+        sizes, all_roots = np.linalg.norm(self.M[rows], axis=1), np.linalg.norm(self.roots)
+        predictions, ratios = np.empty_like(offsets), np.empty_like(offsets)
+        for k, offset in enumerate(offsets.T):
+            v = inverse * (self.spectral_targets[:, k] - offset[:, None] * self.spectral_ones[:, 0])
+            z = -(own * v).sum(axis=1) / diagonal
+            v += scaled * z[:, None]
+            norms = np.linalg.norm(v, axis=1)
+            left = np.abs((own * v).sum(axis=1)) + EPS * len(self.d) * norms  # of u on the row that is left out
+            t = np.linalg.norm(self.roots * self.y[:, k]) + np.abs(offset) * all_roots + np.abs(z)
+            rounding = 2.0 * EPS * len(self.d) ** 1.5 * t  # of Q^T t, and of what follows
+            residuals = error_of_Q * t + error_of_d * norms + rounding + sizes * left
+            residuals += (unit + EPS) * largest * np.sqrt(mass) * all_roots * norms  # of kernel values
+            # The residuals of the regression itself are -shift u up to these.
+            losses = shift * (norms * (1.0 - error_of_Q) - left) - residuals
+            ratios[:, k] = np.where(residuals == 0.0, 0.0, np.square(residuals / np.maximum(losses, 0.0)))
+            predictions[:, k] = self.y[rows, k] + z / self.roots[rows]
+        return predictions, ratios
+
+    @cached_property
+    def _errors(self):
+        """Bounds on the norms of M Q - Q diag(d) and of Q^T Q - I."""
+        n, squares = len(self.d), np.zeros(2)
+        for first in range(0, n, COLUMNS):
+            columns = slice(first, first + COLUMNS)
+            own = self.Q[:, columns]
+            squares[0] += np.square(self.M @ own - own * self.d[columns]).sum()
+            products = self.Q.T @ own
+            products[columns].flat[:: products.shape[1] + 1] -= 1.0
+            squares[1] += np.square(products).sum()
+        rounding = EPS * n**1.5  # of a product with Q, whose columns have norm 1
+        return np.sqrt(squares) + 2.0 * rounding * np.array([np.linalg.norm(self.M), np.sqrt(n)])
 
     def _of_parts(self, columns, n_parts):
         return np.ascontiguousarray(columns.reshape(len(columns), n_parts, -1).transpose(1, 0, 2))

@@ -1,6 +1,7 @@
 """Kernel ridge regression: all folds and alphas from one eigendecomposition, equal to a fit for each."""
 
 from _thread import interrupt_main
+from contextlib import nullcontext
 from threading import Event, Timer
 from time import perf_counter
 
@@ -17,6 +18,7 @@ from kernbench.estimators.regression.ridge_folds import is_cheaper
 from kernbench.estimators.search import fold_paths
 from kernbench.estimators.search.held_out import HeldOutPredictions
 from kernbench.kernels import Laplacian
+from kernbench.problems.kernel.ridge import Ridge
 
 ALPHAS = [10.0, 1e-3, 1e-6]
 HALVES = [(np.arange(20, 50), np.r_[0:20]), (np.arange(0, 40), np.arange(40, 50))]  # rows outside of both parts
@@ -107,6 +109,31 @@ def test_cells_are_those_of_a_grid_search(form, fits):
     # A linear kernel with an intercept is that of the columns of each fold less their means; and where alpha is small,
     # the bound on the rounding of float32 values does not suffice.
     assert len(fits) == {"linear": 12, "float32": 4}.get(form, 0)
+
+
+@pytest.mark.parametrize("cv", ["one", "mixed"])
+@pytest.mark.parametrize("is_certified", [True, False])
+def test_many_single_rows_are_left_out_at_once(monkeypatch, fits, cv, is_certified):
+    """Where the bounds on rounding suffice: else their coefficients are computed, or they are fitted by themselves."""
+    X, Y, weights = data()
+    weights += 0.1
+    order, starts = np.arange(50), np.arange(50) if cv == "one" else np.r_[0:40, 41, 45]
+    cv = [(np.setdiff1d(order, test), test) for test in np.split(order, starts[1:])]
+    settings = {"cv": cv, "scoring": "neg_mean_squared_error"}
+    expected = KernelRegressorCV(ALPHAS[:2], [0.3], **settings).fit(X, Y, weights)
+    monkeypatch.setattr(ridge_folds, "COLUMNS", 16)
+    solved, solve = [], Ridge.solve
+    monkeypatch.setattr(Ridge, "solve", lambda self, parts, alpha: solved.extend(parts) or solve(self, parts, alpha))
+    model = KernelRegressorCV(ALPHAS[:2], [0.3], **settings, tol=1e-4 if is_certified else 1e-30)
+    with nullcontext() if is_certified else pytest.warns(ConvergenceWarning, match="fits of the search"):
+        model.fit(X, Y, weights)
+    n_blocks = len(cv) - sum(len(test) == 1 for _, test in cv)
+    assert len(solved) == 2 * (n_blocks if is_certified else len(cv)) and len(fits) == (
+        0 if is_certified else 2 * len(cv)
+    )
+    for k in range(len(cv)):
+        name = f"split{k}_test_score"
+        np.testing.assert_allclose(model.cv_results_[name], expected.cv_results_[name], rtol=1e-7, atol=1e-12)
 
 
 @pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "neg_mean_absolute_error"])
