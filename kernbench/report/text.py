@@ -128,10 +128,10 @@ def heading(metric):
 
 
 def scaled(metric, value, error=None):
-    """A value in the metric's unit, without naming it: two decimals for a percentage."""
+    """A value in the metric's unit, without naming it: two decimals for a percentage or a fraction × 100."""
     if value is None:
         return DASH
-    if metric.unit in ("%", "points"):
+    if metric.factor == 100.0:
         return percent(value, error)
     shown = significant(metric.factor * value)
     return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
@@ -163,6 +163,8 @@ def amount(metric, difference):
     """A difference without its sign, in words: ``0.07 points``."""
     if metric.unit == "%":
         return f"{100 * difference:.2f} points"
+    if metric.factor == 100.0:
+        return f"{100 * difference:.2f} {metric.unit}".rstrip()
     return f"{metric.factor * difference:.3g} {metric.unit}".rstrip()
 
 

@@ -205,8 +205,8 @@ EXPERIMENT = Experiment(
     ),
     threads=1,
     own_data=True,
-    differs="The paper gives neither α nor steps for its curve; here there are 3 repeats of at most 4 hours, with "
-    "rivals that run for equal time.",
+    differs="The paper gives width, α, batches and blocks, which are taken here, but no steps; here there are 3 "
+    "repeats of at most 4 hours, with rivals that run for equal time.",
     note="y = cos(π/2 ‖x‖) exp(-π/10 ‖x‖) + 0.1 e, x uniform on [-5, 5]², a width of a tenth of the median distance,"
     " α = 10⁻⁶. With such an α steps of θ/t with θα = 1, for which the paper proves 1/t, overshoot and "
     "do not recover; a constant step (10, the best of four on test rows of a small run) does not overshoot. The "

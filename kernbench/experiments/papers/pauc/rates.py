@@ -62,7 +62,9 @@ EXPERIMENT = Experiment(
     ),
     paper_data=tuple(PaperData(task, "no data: the rate that it proves") for task in TASKS),
     paper_numbers=tuple(
-        PaperNumber(task, name, "slope", EXPONENT) for task in TASKS for name in ("agd-sbcd", "agd-sbcd-threshold")
+        PaperNumber(task, name, "slope", round(EXPONENT, 3))
+        for task in TASKS
+        for name in ("agd-sbcd", "agd-sbcd-threshold")
     ),
     tables=(
         MetricTable(

@@ -194,7 +194,8 @@ EXPERIMENT = Experiment(
     "minutes on generated features of that size and on public sets.",
     note="All methods start from the same logistic regression. One τ: one threshold on scores instead of a λ for "
     "each positive. SVMpAUC-tight is run as published, with textbook cutting planes; ours uses the bundle method. "
-    "AGD-SBCD and both DCAs take batches of 100 positives and 100 negatives with the paper's schedule of steps, "
-    "50 (k + 1)², for eight outer iterations; μ′, γ′ and c are one point of the paper's grid. SVMpAUC-tight minimises "
-    "its own convex bound, so its objective is not comparable, its pAUC is. One thread.",
+    "AGD-SBCD takes batches of 100 positives and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for "
+    "eight outer iterations; both DCAs take as many steps of such batches, 100 (k + 1)² in each of theirs. μ′, γ′ and "
+    "C are one point of the paper's grid, and c is ours. SVMpAUC-tight minimises its own "
+    "convex bound, so its objective is not comparable, its pAUC is. One thread.",
 )
