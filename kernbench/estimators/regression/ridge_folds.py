@@ -25,6 +25,7 @@ MATRICES = 6  # of n² doubles: kernel values, eigenvectors, the workspace of LA
 COLUMNS = 256  # of solutions at a time
 LEAST = -1e-10  # ratio of the extreme eigenvalues that rounding may cause; below, the kernel is indefinite
 LOOK_SECONDS = 0.05
+MARGIN = 2.0  # of a time budget, for a machine that is busy and for the first cell
 
 # Times in multiplications of a product of matrices, measured with OpenBLAS on one core for n from 300 to 4,000.
 DECOMPOSITION = 3.3  # of n³
@@ -58,11 +59,14 @@ class RidgeFolds(FoldPaths):
             yield cell
 
     def _ends_before_decomposition(self, alpha):
-        """Return whether the time is up before the decomposition is done, by the time that a fit to a fold takes."""
-        trial = Cell(np.empty(self.shape), seconds=np.zeros(len(self.folds)))
+        """Return whether too little time is left for the decomposition, by the time that a fit to a fold takes."""
+        sizes, trial = (
+            sizes_of(self.folds, self.examples),
+            Cell(np.empty(self.shape), seconds=np.zeros(len(self.folds))),
+        )
         self._solve_alone(0, alpha, trial)
-        relative = DECOMPOSITION * len(self.examples.y) ** 3 / cost_of_fits(1, sizes_of(self.folds, self.examples)[:1])
-        return perf_counter() + relative * trial.seconds[0] > self.deadline
+        relative = DECOMPOSITION * len(self.examples.y) ** 3 / cost_of_fits(1, sizes[:1])
+        return MARGIN * relative * trial.seconds[0] > self.deadline - perf_counter()
 
     def _fits_into_memory(self):
         n_bytes = MATRICES * DOUBLE * len(self.examples.y) ** 2
@@ -90,7 +94,10 @@ class RidgeFolds(FoldPaths):
         self._of_others = np.delete(K, used, axis=0)[:, used]  # rows of weight 0, which may be held out
         with single_threaded_blas():
             own = K if len(used) == len(K) else K[np.ix_(used, used)]
-            ridge = Ridge(own, self._y[used], self._weights[used], decompose=_decomposed)
+            try:
+                ridge = Ridge(own, self._y[used], self._weights[used], decompose=_decomposed)
+            except np.linalg.LinAlgError:  # LAPACK's iteration did not converge
+                return None
         is_definite = ridge.least >= LEAST or (task.kernel.is_semi_definite and np.isfinite(ridge.least))
         return ridge if is_definite else None
 
@@ -189,7 +196,8 @@ def _decomposed(M):
         except BaseException as error:
             answer.set_exception(error)
 
-    Thread(target=decompose, daemon=True).start()
+    # Not a daemon: Python waits for it before it exits, lest OpenBLAS free the memory that LAPACK works on.
+    Thread(target=decompose).start()
     while True:
         try:
             return answer.result(timeout=LOOK_SECONDS)

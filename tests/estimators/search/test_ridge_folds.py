@@ -2,7 +2,7 @@
 
 from _thread import interrupt_main
 from contextlib import nullcontext
-from threading import Event, Timer
+from threading import Event, Timer, current_thread
 from time import perf_counter
 
 import numpy as np
@@ -202,9 +202,10 @@ def test_a_time_budget_that_ends_before_the_decomposition_is_spent_on_fits(monke
 
 def test_ctrl_c_does_not_wait_for_the_decomposition(monkeypatch):
     X, Y, _ = data()
-    done = Event()
+    done, workers = Event(), []
 
     def slow(M):
+        workers.append(current_thread())
         done.wait(20)
         raise AssertionError("the decomposition was waited for")
 
@@ -215,7 +216,10 @@ def test_ctrl_c_does_not_wait_for_the_decomposition(monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             KernelRegressorCV(ALPHAS, [0.3], cv=3).fit(X, Y)
         assert perf_counter() - begin < 10
+        (thread,) = workers
+        assert thread.is_alive() and not thread.daemon  # an exit of Python waits for it
     finally:
+        done.set()
         timer.join()
         monkeypatch.undo()
 
@@ -227,6 +231,15 @@ def test_an_error_of_the_decomposition_is_raised(monkeypatch):
     monkeypatch.setattr(ridge_folds.np.linalg, "eigh", fail)
     with pytest.raises(MemoryError, match="no memory"):
         KernelRegressorCV(ALPHAS, [0.3], cv=3).fit(*data()[:2])
+
+
+def test_without_a_decomposition_each_fold_is_fitted(monkeypatch, fits):
+    def fail(M):
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+
+    monkeypatch.setattr(ridge_folds.np.linalg, "eigh", fail)
+    search = KernelRegressorCV(ALPHAS, [0.3], cv=3).fit(*data()[:2])
+    assert len(fits) == 9 and np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_a_larger_grid_finds_its_cells(tmp_path, fits):
