@@ -76,6 +76,25 @@ def test_a_gaussian_process_is_held_against_its_closed_form(outcome):
     assert norma["trace"]["variance_error"][1] < norma["trace"]["variance_error"][0]
 
 
+@pytest.mark.parametrize("method", ["in-turn", "plain-in-turn"])
+def test_blocks_in_turn_come_near_the_closed_form(cell_of, method):
+    """On few rows, with more noise than in the paper, which takes fewer steps; a step alone is far from it."""
+    cell = cell_of(GP, "ridge-2d", "default", arguments={"n_train": 300, "n_test": 20})
+    params = {**GP.method(method).params, "gamma": 0.3, "noise_variance": 3.0, "max_blocks": 8, "block_size": 128,
+              "batch_size": 300, "n_points": 7, "steps": [8, 128]}  # fmt: skip
+    found = gp_runs.measure(SimpleNamespace(**{**vars(cell), "params": params}))
+    assert found["trace"]["n_iter"] == [8, 128] and len(found["trace"]["place"]) == 4 * gp_runs.LINE_POINTS
+    for what in ("mean_error", "variance_error"):
+        assert found["trace"][what][1] < 0.5 * found["trace"][what][0]
+        assert found["metrics"][what] < 0.12
+
+
+def test_a_stable_step_is_the_inverse_of_the_largest_eigenvalue():
+    X = np.random.default_rng(0).uniform(-5, 5, (60, 2))
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    assert gp_runs.largest_eigenvalue(X, 0.3) == pytest.approx(np.linalg.eigvalsh(K / 60)[-1])
+
+
 @pytest.mark.parametrize(("limit", "fits"), [(1e-9, 3), (10.0, 2)])
 def test_features_grow_until_the_posterior_stays(cell_of, limit, fits):
     cell = cell_of(GP, "ridge-2d", "default", arguments={"n_train": 300, "n_test": 20})

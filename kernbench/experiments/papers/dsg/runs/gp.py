@@ -1,7 +1,7 @@
 """A cell of ``dsg-gp``: mean and variance of a Gaussian process against the closed form, step by step."""
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from kernbench._lazy import load
 from kernbench.experiments.measure.clock import timed
@@ -18,7 +18,8 @@ def measure(cell):
     """Fit a Gaussian process with more and more steps, and compare it with the closed form on the test rows.
 
     The cell's `params` are those of the estimator, ``gamma`` and ``noise_variance`` among them, and ``steps``, numbers
-    of steps; each is a fit of its own.
+    of steps; each is a fit of its own. With ``stable_step`` the step size is the inverse of the largest eigenvalue of
+    the kernel's operator; ``n_points`` is the number of test rows that are taken, all of them by default.
 
     Returns
     -------
@@ -29,11 +30,13 @@ def measure(cell):
     """
     data = load(cell.loader)(**cell.arguments)
     params = {"std": "points", **cell.params}
-    steps = params.pop("steps")
+    steps, n_points = params.pop("steps"), params.pop("n_points", None)
+    if params.pop("stable_step", False):
+        params["step_size"] = 1 / largest_eigenvalue(data.X_train, params["gamma"])
     extent = np.abs(data.X_train).max()
     line = np.column_stack([np.linspace(-extent, extent, LINE_POINTS), np.zeros(LINE_POINTS)])
-    points = np.vstack([data.X_test, line])
-    n_test = len(data.X_test)
+    points = np.vstack([data.X_test[:n_points], line])
+    n_test = len(points) - LINE_POINTS
     mean, variance = closed_form(data.X_train, data.y_train, points, params["gamma"], params["noise_variance"])
     make, rows = load(cell.estimator), []
     for t in steps:
@@ -134,6 +137,12 @@ def measure_norma(cell):
         found.append([t, seconds, *errors])
     metrics = {"mean_error": found[-1][2], "variance_error": found[-1][3], "n_iter": steps[-1]}
     return result(data, metrics, seconds={"fit": found[-1][1]}, trace=columns(COLUMNS, found))
+
+
+def largest_eigenvalue(X, gamma):
+    """The largest eigenvalue of K / n; steps of gradient descent that are longer than twice its inverse diverge."""
+    K = block(gaussian(gamma), X, X, dtype=np.float64)
+    return float(eigvalsh(K / len(X), subset_by_index=[len(X) - 1, len(X) - 1])[0])
 
 
 def closed_form(X, y, points, gamma, noise_variance):
