@@ -139,7 +139,7 @@ def scaled(metric, value, error=None):
 
 def printed(metric, value):
     """A paper's value, with its printed digits."""
-    shown = f"{round(metric.factor * value, 6):g}"
+    shown = f"{round(metric.factor * value, 6):g}".replace("-", "−")
     return f"{shown}.0" if metric.unit == "%" and shown.isdigit() else shown
 
 

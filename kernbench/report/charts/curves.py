@@ -248,7 +248,7 @@ class _Chart:
             yield f"Lines are cut off {display.y_depth:g} below the highest value."
 
     def _fitted_slopes(self):
-        """The slopes of the lines, in one sentence; of a line with several panels their range."""
+        """The slopes of the lines, in one sentence; of a line with several panels the least and the largest."""
         found = {}
         for line in self.every:
             slope = None if self.display.steps else line.slope()
@@ -279,7 +279,6 @@ class _Chart:
 
 
 def _slopes(slopes):
-    if len(slopes) == 1:
-        return f"{slopes[0].slope:.2f} ± {slopes[0].half:.2f}".replace("-", "−")
-    low, high = (end(found.slope for found in slopes) for end in (min, max))
-    return f"{low:.2f} to {high:.2f}".replace("-", "−")
+    """A slope with half of its interval; of several the least and the largest."""
+    ends = dict.fromkeys(end(slopes, key=lambda found: found.slope) for end in (min, max))
+    return " to ".join(f"{found.slope:.2f} ± {found.half:.2f}" for found in ends).replace("-", "−")

@@ -308,3 +308,14 @@ def test_the_caption_tells_measured_and_published_rates_panel_by_panel(drawn, re
     assert picture.caption.count("measured −1.00 ± 0.00, bound −0.50 ± 0.00") == 2
     with pytest.raises(ValueError, match="two logarithmic axes"):
         replace(display, x=Axis("trace.x", "x"))
+
+
+def test_the_caption_tells_the_ends_of_the_slopes_of_several_panels_with_an_interval_each(drawn, records):
+    x = [1.0, 2.0, 4.0, 8.0]
+    rows = [
+        records.one(dataset=name, trace={"x": x, "y": [c * t**power for c, t in zip((1.0, 1.1, 1.0, 1.1), x)]})
+        for name, power in (("covtype", -1.0), ("adult", -0.5), ("mnist", -0.7))
+    ]
+    axes = Axis("trace.x", "x", log=True), Axis("trace.y", "y", log=True)
+    (picture,) = drawn(rows, Curves("c", "C", *axes, panel="dataset", slope=-0.5))
+    assert "with 95 % intervals: −0.97 ± 0.17 to −0.47 ± 0.17." in picture.caption
