@@ -94,6 +94,7 @@ def measure(cell, output):
         if options is not None:
             given = {**options, **search, "n_points": n_points, "seed": cell.seed}
             params["solver_options"] = best_options(cell.estimator, params, data, output, **given)
+            search["warm"] = False
         params["alpha"] = best_alpha(cell.estimator, params, data, output, **search, seed=cell.seed)
         seconds["search"] = perf_counter() - start
     warm_up(cell, params, data)

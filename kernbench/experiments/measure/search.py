@@ -13,7 +13,18 @@ HELD_OUT = 0.25  # share of the rows for validation, without folds
 
 
 def best_alpha(
-    estimator, params, data, output, *, alphas, max_rows, max_kernel_rows=None, folds=None, fpr_range=None, seed
+    estimator,
+    params,
+    data,
+    output,
+    *,
+    alphas,
+    max_rows,
+    max_kernel_rows=None,
+    folds=None,
+    fpr_range=None,
+    warm=True,
+    seed,
 ):
     """Return the alpha with the best validation score; among equal ones the largest.
 
@@ -22,8 +33,8 @@ def best_alpha(
     Parameters
     ----------
     estimator : str
-        ``"module:Class"``. One with ``alpha`` and ``path`` starts each fit from the previous solution; others are
-        fitted from scratch.
+        ``"module:Class"``. One with ``alpha`` and ``path`` starts each fit from the previous solution if `warm`; others
+        are fitted from scratch.
     params : dict
         Its other parameters. A time budget among them is that of the fit, and ignored here.
     data : Dataset
@@ -38,6 +49,8 @@ def best_alpha(
         Stratified folds, drawn at random; by default a quarter of the rows is held out once.
     fpr_range : (float, float), optional
         Score by the partial AUC over this range instead of the AUC.
+    warm : bool, default=True
+        False for options of a solver that diverge at some alphas: each starts as the final fit does.
     seed : int
     """
     X, y = data.X_train, data.y_train
@@ -50,27 +63,15 @@ def best_alpha(
     alphas = sorted(alphas, reverse=True)
     scores = np.zeros(len(alphas))
     for train, test in _splits(y, folds, seed):
-        models = _along(alphas, estimator, params, X[train], y[train])
+        models = _along(alphas, estimator, params, X[train], y[train], warm)
         scores += [_score(model, output, X[test], y[test], fpr_range) for model in models]
     return float(alphas[np.argmax(scores)])
 
 
-def best_options(
-    estimator,
-    params,
-    data,
-    output,
-    *,
-    grid,
-    alphas,
-    max_rows,
-    max_iter,
-    finalists=1,
-    n_points=None,
-    fpr_range=None,
-    seed,
-):
+def best_options(estimator, params, data, output, *, grid, alphas, max_rows, n_points=None, fpr_range=None, seed):
     """Return the options of a solver with the best score on a quarter of the rows; among equal ones the first.
+
+    Each fit is as long as the final one: options that do best in a short run may diverge in a longer one.
 
     Parameters
     ----------
@@ -81,11 +82,6 @@ def best_options(
         |x|^2, so that it does not depend on the units of the features.
     alphas : list of float
         The smallest is used: papers without a penalty choose their options so.
-    max_iter : int
-        Iterations of each fit.
-    finalists : int, default=1
-        If more than 1, the best so many are fitted again with the ``max_iter`` of `params`, and the best of these is
-        taken: an option may do well in a short run and diverge in a longer one.
     n_points : int, optional
         Try only the first so many combinations.
     """
@@ -94,20 +90,16 @@ def best_options(
     X, y = X[rows], y[rows]
     ((train, test),) = _splits(y, None, seed)
     mean = float(squared_norms(X[train]).mean())
-    params = {**params, "alpha": min(alphas)}
-
-    def score(options, own):
-        model = build(estimator, {**params, "solver_options": options, **own}, len(train)).fit(X[train], y[train])
-        return _score(model, output, X[test], y[test], fpr_range)
-
-    tried = []
+    best, found = -np.inf, {}
     for values in list(product(*grid.values()))[:n_points]:
         options = {**(params.get("solver_options") or {}), **dict(zip(grid, values))}
         if "c" in options:
             options["step_size"] = options.pop("c") / mean
-        tried.append((score(options, {"max_iter": max_iter}), options))
-    tried = [options for _, options in sorted(tried, key=lambda pair: -pair[0])][:finalists]
-    return tried[0] if len(tried) == 1 else max(tried, key=lambda options: score(options, {}))
+        own = {**params, "solver_options": options, "alpha": min(alphas)}
+        score = _score(build(estimator, own, len(train)).fit(X[train], y[train]), output, X[test], y[test], fpr_range)
+        if score > best:
+            best, found = score, options
+    return found
 
 
 def _splits(y, folds, seed):
@@ -119,10 +111,10 @@ def _splits(y, folds, seed):
     return StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
 
 
-def _along(alphas, estimator, params, X, y):
+def _along(alphas, estimator, params, X, y, warm):
     """Yield a model for each alpha."""
     make = load(estimator)
-    if takes(make, "alpha") and hasattr(make, "path"):
+    if warm and takes(make, "alpha") and hasattr(make, "path"):
         yield from build(estimator, params, len(y)).path(X, y, alphas)
     else:
         for alpha in alphas:

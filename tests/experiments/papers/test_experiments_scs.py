@@ -66,7 +66,7 @@ def test_only_the_mapped_file_is_fitted_to_growing_sizes(scale):
 
 def test_every_lambda_is_tried_and_the_papers_is_among_them():
     tried = ACCURACY.method("scs-validated").params["search"]["alphas"]
-    assert sorted(tried, reverse=True) == pytest.approx([1, 1e-1, 1e-2, 1e-3, 1e-4])
+    assert sorted(tried, reverse=True) == pytest.approx([10.0**-k for k in range(7)])
     assert ACCURACY.method("scs").params["alpha"] == 1.0
     assert "Parzen" in ACCURACY.note
 

@@ -28,7 +28,7 @@ class AGD(Ranged):
         The paper's mu' = mu P N, or mu M: strength of the smoothing.
     gamma : float, default=2000.0
         The paper's gamma' = gamma P N, or gamma M: step of the outer iterations; gamma <= mu is safe where inner runs
-        are exact.
+        are exact, and several times mu diverges where `alpha` is large.
     shared_batches : bool, default=True
         Whether both runs use the same batches; False draws and reads twice as many samples.
     """
