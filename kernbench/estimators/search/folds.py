@@ -128,9 +128,10 @@ def _check_rows(k, fold, n_rows):
             raise ValueError(f"fold {k} of cv has row numbers outside of 0 to {n_rows - 1}")
     if len(fold.test) == 0:
         raise ValueError(f"fold {k} of cv holds out no rows")
-    if len(np.intersect1d(fold.train, fold.test)):
+    times = np.bincount(fold.train, minlength=n_rows)
+    if times[fold.test].any():
         raise ValueError(f"fold {k} of cv trains on rows that it holds out")
-    if len(np.unique(fold.train)) < len(fold.train):
+    if times.max(initial=0) > 1:
         raise ValueError(f"fold {k} of cv has rows twice in its training part: use sample_weight instead")
 
 
