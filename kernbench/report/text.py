@@ -184,8 +184,8 @@ def signed_interval(metric, difference, ends):
     return f"{signed(metric, difference)} [{', '.join(signed(metric, end) for end in ends)}]"
 
 
-def times(ratio, error=None):
+def times(ratio, error=None, digits=3):
     """A ratio: ``2.93 ×``."""
     if ratio is None:
         return DASH
-    return f"{significant(ratio)}{'' if error is None else f' ± {significant(error, 2)}'} ×"
+    return f"{significant(ratio, digits)}{'' if error is None else f' ± {significant(error, 2)}'} ×"

@@ -31,8 +31,8 @@ def judge_bound(results, dataset, claim):
     if claim.baseline is not None:
         own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
         what = f"{what} of {own} over {text.possessive(base)}"
-    limit = f"at {'most' if sign > 0 else 'least'} {_shown(metric, claim, claim.bound)}"
-    why = f"{text.capitalised(what)}: {_shown(metric, claim, found)}, to be {limit}."
+    shown, bound = _told_apart(metric, claim, found)
+    why = f"{text.capitalised(what)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
     why += UNDECIDED if answer is None else ""
     test = p_value_at if claim.baseline is None else p_value_of_ratios
     scatter = _interval(metric, claim, values, ends)
@@ -77,5 +77,11 @@ def summed_up(results, claim, judgements):
     return [judgement for judgement in judgements if judgement.verdict != HOLDS] + [together]
 
 
-def _shown(metric, claim, value):
-    return text.with_unit(metric, value) if claim.baseline is None else text.times(value)
+def _told_apart(metric, claim, found):
+    """What was found, and its bound; ratios with as many digits as tell them apart, up to six."""
+    pairs = [[_shown(metric, claim, value, digits) for value in (found, claim.bound)] for digits in (3, 4, 5, 6)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
+def _shown(metric, claim, value, digits=3):
+    return text.with_unit(metric, value) if claim.baseline is None else text.times(value, digits=digits)

@@ -80,6 +80,13 @@ def test_a_ratio_is_of_one_repeat_on_one_set_up(measured, records, found):
     assert found(measured, rows, claim)[0].verdict == OPEN
 
 
+@pytest.mark.parametrize("ours, why", [(2.0, "0.25 ×, to be at most 0.3 ×"), (2.4032, "0.3004 ×, to be at most 0.3 ×")])
+def test_a_ratio_has_as_many_digits_as_tell_it_from_its_bound(measured, records, found, ours, why):
+    claim = Bound("", "smo", "fit_seconds", 0.3, baseline="libsvm")
+    rows = [records.one("libsvm", seconds=8.0), records.one("smo", seconds=ours)]
+    assert why in found(measured, rows, claim)[0].judgements[0].why
+
+
 def test_nothing_measured_is_open(measured, records, found):
     claim = Bound("", "smo", "test_error", 0.2)
     assert found(measured, [records.failure("smo")], claim)[0].verdict == OPEN
