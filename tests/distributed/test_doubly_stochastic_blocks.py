@@ -55,6 +55,12 @@ def test_cuts_change_no_bit_and_the_model_is_as_good_as_that_of_the_array(name, 
     assert found[0].score([X], target) == pytest.approx(found[0].estimator_.score(X, target), abs=1e-12)
 
 
+def test_small_batches_are_warned_about_since_there_is_no_window(examples):
+    X, y = examples(N, 4)
+    with pytest.warns(UserWarning, match="DoublyStochasticClassifier.* steps of 256 rows .* Raise batch_size to 1024"):
+        Distributed(DoublyStochasticClassifier(**{**SMALL, "max_iter": 2})).fit([X], y)
+
+
 def test_a_step_on_all_rows_is_that_of_the_array(examples):
     """With one batch of all rows nothing is drawn, and sums differ by rounding alone."""
     X, y = examples(500, 3)
