@@ -25,6 +25,8 @@ class Scoring:
     of_rows : callable, optional
         Of a single score that is a mean over rows, ``of_rows(held_out, y)`` returns its terms. The means are then taken
         here: scikit-learn's checks of the rows of a fold take a millisecond, more than the fold of a single row.
+    least_rows : int, default=1
+        Held-out rows without which a score is not defined: NaN, of which the search tells once for all folds.
     """
 
     scorer: object
@@ -33,6 +35,7 @@ class Scoring:
     needs_probabilities: bool
     takes_weights: bool
     of_rows: object = None
+    least_rows: int = 1
 
     def of(self, held_out, folds, examples):
         """Return a dict of the scores of each fold."""
@@ -44,6 +47,8 @@ class Scoring:
         own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
         found = [
             self._values(self.scorer(held_out, fold.test[:, None], y[fold.test], **given))
+            if len(fold.test) >= self.least_rows
+            else dict.fromkeys(self.names, np.nan)
             for fold, given in zip(folds, own, strict=True)
         ]
         return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
@@ -62,10 +67,12 @@ def checked_scoring(search, folds, examples):
         raise ValueError(f"scoring is empty: name at least one score, or pass None for {search._score_name}")
     scorer = search._default_scorer(examples) if scoring is None else None
     of_rows = _of_rows(scoring, hasattr(nothing, "labels")) if scorer is None else None
+    is_r2 = scorer is None and not hasattr(nothing, "labels") and (scoring is None or str(scoring) == "r2")
     scorer = scorer or check_scoring(nothing, scoring)
     takes_weights = _takes_weights(scorer)
     try:
-        value = scorer(nothing, folds[0].test[:, None], examples.y[folds[0].test])
+        # R², a number, is not defined for the one row of a fold that leaves one out.
+        value = np.nan if is_r2 else scorer(nothing, folds[0].test[:, None], examples.y[folds[0].test])
     except (AttributeError, ValueError) as error:
         if "predict_proba" in str(error):
             raise ValueError(
@@ -83,7 +90,7 @@ def checked_scoring(search, folds, examples):
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
     decides = None if callable(refit) else "score"
-    return Scoring(scorer, ("score",), decides, nothing.asked, takes_weights, of_rows)
+    return Scoring(scorer, ("score",), decides, nothing.asked, takes_weights, of_rows, 2 if is_r2 else 1)
 
 
 def _of_rows(scoring, has_labels):

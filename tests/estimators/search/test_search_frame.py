@@ -192,9 +192,9 @@ def test_regression_folds_need_weight_and_rows():
         FACES[2].make(kernel="linear").fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
+@pytest.mark.filterwarnings("error:R.2 score is not well-defined")
 def test_scores_that_choose_nothing_are_named():
-    """R² of one held-out row is not defined, as in scikit-learn."""
+    """R² of one held-out row is not defined, as in scikit-learn, which says so for every row."""
     with pytest.warns(UserWarning, match="No cell has a finite mean score.*another scoring"):
         search = KernelRegressorCV([0.1, 0.01], cv=2).fit([[0.0], [1.0]], [0.0, 1.0])
     assert np.isnan(search.best_score_) and search.best_params_["alpha"] == 0.1
