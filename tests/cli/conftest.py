@@ -1,9 +1,11 @@
 """Run commands in this process."""
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from kernbench.cli import main
+from kernbench.datasets import load, write_svmlight
 
 
 @pytest.fixture
@@ -34,3 +36,15 @@ def refused(kernbench):
         return lines[0]
 
     return run
+
+
+@pytest.fixture
+def moons(tmp_path):
+    """Training and test files of the same data: LIBSVM text, and a table with and without labels."""
+    data = load("moons", n_train=200, n_test=100, seed=3)
+    write_svmlight(tmp_path / "train.svm", data.X_train, data.y_train)
+    write_svmlight(tmp_path / "test.svm", data.X_test, data.y_test)
+    table = np.column_stack([data.X_train, data.y_train])
+    np.savetxt(tmp_path / "table.csv", table, delimiter=",", header="left,right,colour", comments="")
+    np.savetxt(tmp_path / "bare.csv", data.X_test, delimiter=",", header="left,right", comments="")
+    return data

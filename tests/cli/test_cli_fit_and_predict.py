@@ -13,23 +13,11 @@ from kernbench._models import BY_NAME, Model
 from kernbench.cli.models import estimators
 from kernbench.cli.models.estimators import NAMES, find, parameters
 from kernbench.cli.models.literals import parse_value
-from kernbench.datasets import load, write_svmlight
+from kernbench.datasets import write_svmlight
 from kernbench.estimators import KernelSVC
 from kernbench.features import Nystroem
 from kernbench.metrics import roc_auc
 from kernbench.saving import load as load_model
-
-
-@pytest.fixture
-def moons(tmp_path):
-    """Training and test files of the same data: LIBSVM text, and a table with and without labels."""
-    data = load("moons", n_train=200, n_test=100, seed=3)
-    write_svmlight(tmp_path / "train.svm", data.X_train, data.y_train)
-    write_svmlight(tmp_path / "test.svm", data.X_test, data.y_test)
-    table = np.column_stack([data.X_train, data.y_train])
-    np.savetxt(tmp_path / "table.csv", table, delimiter=",", header="left,right,colour", comments="")
-    np.savetxt(tmp_path / "bare.csv", data.X_test, delimiter=",", header="left,right", comments="")
-    return data
 
 
 def outcome(result):
@@ -387,45 +375,3 @@ def test_a_folder_is_fitted_in_blocks(kernbench, refused, tmp_path):
     assert "there are no labels" in refused(*fit)
     np.save(tmp_path / "y.npy", table[:, 3])
     assert outcome(kernbench(*fit, "--label", "y.npy"))["examples"] == "600 × 3"
-
-
-def test_tune_chooses_by_cross_validation(kernbench, moons, tmp_path):
-    grid = ("--set", "Cs=[0.1, 10]", "--set", "gammas=[0.5, 2]", "--set", "cv=3")
-    result = kernbench("fit", "train.svm", "--tune", *grid, "--test", "test.svm", "--out", "m.npz")
-    assert result.exit_code == 0, result.output
-    model = load_model(tmp_path / "m.npz")
-    assert type(model).__name__ == "KernelSVCCV" and model.cv_results_["mean_test_score"].shape == (4,)
-    shown = {name.strip(): value for name, value in (line.rsplit(maxsplit=1) for line in result.stdout.splitlines())}
-    assert float(shown["C"]) == model.best_params_["C"] and float(shown["gamma"]) == model.best_params_["gamma"]
-    assert float(shown["cross-validated score"]) == pytest.approx(model.best_score_, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    "estimator, grid",
-    [
-        ("rocsvc", "alphas=[0.1, 0.01]"),
-        ("linearsvc", "Cs=[0.1, 1]"),
-        ("kernelregressor", "alphas=[0.1, 0.01]"),
-        ("partialaucclassifier", "alphas=[0.1, 0.01]"),
-    ],
-)
-def test_tune_is_for_every_model_with_a_search(kernbench, moons, estimator, grid):
-    found = kernbench("fit", "train.svm", "--tune", "--estimator", estimator, "--set", grid, "--set", "cv=2")
-    assert found.exit_code == 0, found.output
-    shown = dict(line.strip().rsplit(maxsplit=1) for line in found.stdout.splitlines())
-    assert float(shown[grid[: grid.index("s=")]]) in (1.0, 0.1, 0.01)
-    assert np.isfinite(float(shown["cross-validated score"]))
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (("--estimator", "linearregressor"), "linearsvc, kernelregressor, rocsvc and partialaucclassifier"),
-        (("--set", "C=1"), "Cs"),
-        (("--set", "refit=false"), "leave it out"),
-        (("--chunk-rows", "50"), "chunk"),
-    ],
-)
-def test_what_cannot_be_tuned_is_said(kernbench, moons, arguments, message):
-    result = kernbench("fit", "train.svm", "--tune", *arguments)
-    assert result.exit_code == 2 and message in result.output and "Traceback" not in result.output
