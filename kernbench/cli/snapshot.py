@@ -28,12 +28,18 @@ from kernbench.cli.running import SCALES, show, use_data
     metavar="HOURS",
     help="Start no fit after this time; the same command continues.",
 )
+@click.option(
+    "--earlier",
+    type=click.Path(path_type=Path),
+    help="Records that say which fits take long, to be run last: a folder or a packed file. "
+    "[default: reports/ of the checkout]",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
-def command(ctx, experiments, scale, data, results, max_hours, dry_run):
+def command(ctx, experiments, scale, data, results, max_hours, earlier, dry_run):
     """Run all experiments, or those named, at paper scale from one commit, one fit at a time, on an idle machine.
 
-    The first repeat of every fit comes before the second of any, and data sets that take hours come last: a run that is
+    The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
     cut short is useful, and the same command continues, over days. A fit below a minute gets five repeats or more,
     below ten minutes three, a longer one gets one; limits are those the experiments declare. While other programs
     compute, the run waits and says so.
@@ -59,7 +65,13 @@ def command(ctx, experiments, scale, data, results, max_hours, dry_run):
 
     def start(on_event):
         return snapshot(
-            results, experiments=chosen, scale=scale, max_hours=max_hours, dry_run=dry_run, on_event=on_event
+            results,
+            experiments=chosen,
+            scale=scale,
+            earlier=earlier,
+            max_hours=max_hours,
+            dry_run=dry_run,
+            on_event=on_event,
         )
 
     show(ctx, start, results, dry_run, "kernbench report --compact")

@@ -104,14 +104,15 @@ def test_ctrl_c_says_how_to_go_on(kernbench, monkeypatch):
     assert result.stderr.strip() == "kernbench: interrupted after 3 of 9 cells; the same command again does the rest"
 
 
-def test_a_real_interrupt_loses_no_finished_fit(tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+def test_a_real_interrupt_loses_no_finished_fit(tmp_path, how):
     command = [sys.executable, "-P", "-m", "kernbench", "run", *FAST[:-1], "50"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stderr.readline()
         assert line.startswith("✓ checkerboard / libsvm / repeat 0")
         time.sleep(0.2)  # into the next fit
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         _, message = process.communicate(timeout=120)
     finally:
         process.kill()

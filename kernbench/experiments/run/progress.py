@@ -144,6 +144,10 @@ class Expectations:
         seen = self._seconds.get((cell.experiment, cell.scale, cell.dataset, cell.method))
         return median(seen) if seen else None
 
+    def of_all(self, cells, unknown=60.0):
+        """Seconds of `cells`, one after the other; each that was never seen counts as `unknown`."""
+        return sum(unknown if (seconds := self.of(cell)) is None else seconds for cell in cells)
+
 
 def total_expected(seconds):
     """Add up expected times; one that is None counts as the average of the others. None when all are None."""

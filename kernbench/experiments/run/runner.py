@@ -29,6 +29,7 @@ def run(
     only=None,
     skip=None,
     optional=False,
+    earlier=None,
     time_limit=None,
     memory_limit=None,
     force=False,
@@ -67,6 +68,9 @@ def run(
         cell is skipped too.
     optional : bool, default=False
         Also data sets marked optional, which take hours or files placed by hand, after everything else.
+    earlier : iterable of dict, optional
+        Records of earlier runs, of any code: within each repeat, data sets whose fits took less come before others. By
+        default they come as declared.
     time_limit : float, optional
         Seconds per cell; overrides the scale's.
     memory_limit : int, optional
@@ -111,6 +115,8 @@ def run(
         memory_limit=memory_limit,
     )
     chosen = {"datasets": datasets, "methods": methods, "only": only, "skip": skip, "optional": optional}
+    if earlier is not None:
+        chosen["seconds_of"] = Expectations(earlier).of_all
     cells, gaps = plan(experiments, scale, repeats=repeats, **chosen)
     if not cells and not gaps:
         raise ValueError("nothing to run: no experiment chosen has these data sets and methods")

@@ -1,5 +1,6 @@
 """All experiments at paper scale, from one commit, on an idle machine, with a manifest."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,16 +10,21 @@ from kernbench.experiments.run.progress import Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
 from kernbench.experiments.run.storing.manifest import read_manifest, write_manifest
+from kernbench.experiments.run.storing.packing import ENDING, unpacked
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 MACHINE = ("processor", "n_cores", "blas", "platform", "python", "numpy", "scipy", "scikit-learn")
+_REPORT = environment.PACKAGE.parent / "reports" / f"records.{ENDING}"
 
 
-def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=None, dry_run=False, on_event=None):
+def snapshot(
+    results="snapshot", *, experiments=None, scale="paper", earlier=None, max_hours=None, dry_run=False, on_event=None
+):
     """Measure all experiments, each cell as often as its time allows, one at a time on an idle machine.
 
-    The first repeat of every cell comes before the second of any, so that what a short run has measured is useful; data
-    sets marked optional, which take hours, come last. The same call continues, over days, until nothing is left. Limits
+    The first repeat of every cell comes before the second of any, and within a repeat the data sets whose cells take
+    less come first, so that what a short run has measured is useful; data sets marked optional, which take hours, come
+    last. The same call continues, over days, until nothing is left. Limits
     are those the experiments declare. A cell that ran into one is not tried again. ``manifest.json`` in the folder says
     from which commit, on which machine, in how many hours, and what is missing and why; it is written anew at the end
     of every call, about all experiments of all calls.
@@ -30,6 +36,9 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
     experiments : list of (str or Experiment), optional
         All by default.
     scale : {"quick", "paper"}, default="paper"
+    earlier : str or Path, optional
+        Records, of any code, that say what takes long: a folder or a packed file. By default those of the report in the
+        checkout. A cell without any counts as a minute.
     max_hours : float, optional
         Start no cell after this time.
     dry_run, on_event
@@ -42,7 +51,8 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
     Raises
     ------
     ValueError
-        If the checkout has changes that are not committed, or the folder holds records of other code or another scale.
+        If the checkout has changes that are not committed, the folder holds records of other code or another scale, or
+        `earlier` cannot be read.
     """
     here = environment.collect()
     if here["git_dirty"]:
@@ -65,6 +75,7 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
         raise ValueError(f"{folder} holds a snapshot at {made['scale']} scale: name another folder by --results")
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
     options |= {"optional": True, "max_hours": max_hours, "on_event": on_event}
+    options["earlier"] = [*records, *_records_of(_REPORT if earlier is None and _REPORT.exists() else earlier)]
     if dry_run:
         return run(asked, **options, dry_run=True)
     started = datetime.now(UTC)
@@ -92,6 +103,17 @@ def snapshot(results="snapshot", *, experiments=None, scale="paper", max_hours=N
             others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
             plan = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
             _write(folder, here, [*earlier, this], plan, scale)
+
+
+def _records_of(path):
+    """Return the records of a folder or of a packed file; of None, none."""
+    if path is None:
+        return []
+    path = Path(path)
+    if not path.exists():
+        raise ValueError(f"there are no records of earlier runs in {path}")
+    with skipped_lines(), unpacked(path) if path.is_file() else nullcontext(path) as folder:
+        return list(Store(folder).records())
 
 
 def _experiment(one):

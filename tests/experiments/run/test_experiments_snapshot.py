@@ -14,6 +14,9 @@ from kernbench.experiments.run.progress import Expectations
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
 from kernbench.experiments.run.snapshot import snapshot
 from kernbench.experiments.run.storing.manifest import MANIFEST
+from kernbench.experiments.run.storing.packing import packed
+
+SECONDS = {"long": 90.0, "short": 30.0}  # of a fit in earlier records; one without a record counts as 60
 
 
 @pytest.fixture
@@ -115,6 +118,22 @@ def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment
     made = [(record["dataset"], record["repeat"]) for record in Store(tmp_path).records("fake")]
     once = [(name, repeat) for name in ("step", "late") for repeat in range(5)]
     assert made == [place for place in once for _ in range(2)]
+
+
+def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, fake, clean):
+    settings = [Setting(name, {}, loader="experiment_fakes:load") for name in ("long", "new", "short")]
+    experiment = make_experiment(fake("first"), fake("second"), settings=tuple(settings))
+    run(experiment, results=tmp_path / "before", datasets=["long", "short"])
+    store = Store(tmp_path / "before")
+    records = [record | {"seconds": {"total": SECONDS[record["dataset"]]}} for record in store.records("fake")]
+    packed_file = tmp_path / "before.jsonl.xz"
+    packed_file.write_bytes(packed(records))
+    snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=packed_file)
+    made = [(record["dataset"], record["method"]) for record in Store(tmp_path / "now").records("fake")]
+    once = [(name, method) for name in ("short", "new", "long") for method in ("first", "second")]
+    assert made == 5 * once  # a race stays together
+    with pytest.raises(ValueError, match="no records of earlier runs in .*nowhere"):
+        snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=tmp_path / "nowhere")
 
 
 def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, fake, clean):
