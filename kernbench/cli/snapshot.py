@@ -29,6 +29,10 @@ from kernbench.cli.running import SCALES, show, use_data
     help="Start no fit after this time; the same command continues.",
 )
 @click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Now only what matches experiment/dataset/method; may be repeated."
+)
+@click.option("--skip", multiple=True, metavar="PATTERN", help="Not now what matches; may be repeated.")
+@click.option(
     "--earlier",
     type=click.Path(path_type=Path),
     help="Records that say which fits take long, to be run last: a folder or a packed file. "
@@ -36,7 +40,7 @@ from kernbench.cli.running import SCALES, show, use_data
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
-def command(ctx, experiments, scale, data, results, max_hours, earlier, dry_run):
+def command(ctx, experiments, only, skip, scale, data, results, max_hours, earlier, dry_run):
     """Run all experiments, or those named, at paper scale from one commit, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
@@ -52,6 +56,7 @@ def command(ctx, experiments, scale, data, results, max_hours, earlier, dry_run)
       kernbench snapshot --dry-run
       kernbench snapshot --max-hours 8
       kernbench snapshot peers-svm tuning
+      kernbench snapshot --only 'peers-svm/adult/*'
       kernbench report --results snapshot --compact
 
     """
@@ -67,6 +72,8 @@ def command(ctx, experiments, scale, data, results, max_hours, earlier, dry_run)
         return snapshot(
             results,
             experiments=chosen,
+            only=only,
+            skip=skip,
             scale=scale,
             earlier=earlier,
             max_hours=max_hours,

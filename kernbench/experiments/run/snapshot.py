@@ -18,7 +18,16 @@ _REPORT = environment.PACKAGE.parent / "reports" / f"records.{ENDING}"
 
 
 def snapshot(
-    results="snapshot", *, experiments=None, scale="paper", earlier=None, max_hours=None, dry_run=False, on_event=None
+    results="snapshot",
+    *,
+    experiments=None,
+    only=None,
+    skip=None,
+    scale="paper",
+    earlier=None,
+    max_hours=None,
+    dry_run=False,
+    on_event=None,
 ):
     """Measure all experiments, each cell as often as its time allows, one at a time on an idle machine.
 
@@ -35,6 +44,8 @@ def snapshot(
         Folder of the records: of this code alone.
     experiments : list of (str or Experiment), optional
         All by default.
+    only, skip : list of str, optional
+        As of :func:`~kernbench.experiments.run.runner.run`, for this call: the manifest is about everything.
     scale : {"quick", "paper"}, default="paper"
     earlier : str or Path, optional
         Records, of any code, that say what takes long: a folder or a packed file. By default those of the report in the
@@ -76,13 +87,14 @@ def snapshot(
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
     options |= {"optional": True, "max_hours": max_hours, "on_event": on_event}
     options["earlier"] = [*records, *_records_of(_REPORT if earlier is None and _REPORT.exists() else earlier)]
+    patterns = {"only": only, "skip": skip}
     if dry_run:
-        return run(asked, **options, dry_run=True)
+        return run(asked, **options, **patterns, dry_run=True)
     started = datetime.now(UTC)
     earlier = made.get("runs", [])
     summary, interrupted = None, True
     try:
-        summary = run(asked, **options)
+        summary = run(asked, **options, **patterns)
         interrupted = False
         return summary
     except Interrupted as stopped:
@@ -93,6 +105,7 @@ def snapshot(
         this = {
             "started": started.isoformat(timespec="seconds"),
             "experiments": [one.name for one in asked],
+            **{name: list(given) for name, given in patterns.items() if given},
             "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
             "paused_hours": None if summary is None else round(summary.paused_seconds / 3600, 3),
             "fits": None if summary is None else len(summary.records),

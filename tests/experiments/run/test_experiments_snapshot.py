@@ -136,6 +136,16 @@ def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, 
         snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=tmp_path / "nowhere")
 
 
+def test_a_part_by_patterns_is_told_and_the_rest_is_listed(tmp_path, make_experiment, fake, clean):
+    experiment = make_experiment(fake("first"), fake("second"), fake("third"))
+    parts = {"only": ["fake/*/[fs]*"], "skip": ["*/second"]}
+    snapshot(tmp_path, experiments=[experiment], scale="quick", **parts)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert {record["method"] for record in Store(tmp_path).records("fake")} == {"first"}
+    assert [cut["method"] for cut in manifest["cut"]] == ["second", "third"]
+    assert {name: manifest["runs"][0][name] for name in parts} == parts
+
+
 def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, fake, clean):
     def stop(event):
         if event.kind == "finished":
