@@ -56,13 +56,16 @@ class Records:
         return median(found) if found else None
 
     def machine(self, experiment):
-        """The processors, and the threads, of an experiment's records, in words."""
+        """The processors, the threads and, if there are several, the commits of an experiment's records, in words."""
         environments = [
             r["environment"] for place, found in self._found.items() if place[0] == experiment for r in found.values()
         ]
         processors = sorted({f"{e['processor']}, {e['blas'].split()[-1]} kernels" for e in environments})
         threads = sorted({e["n_threads"] for e in environments})
-        return f"{' and '.join(processors)}, {' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
+        commits = {environment["git_commit"] for environment in environments}
+        mixed = f", records of {len(commits)} commits" if len(commits) > 1 else ""
+        words = f"{' and '.join(processors)}, {' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
+        return words + mixed
 
 
 def _significant(value, digits=2):
