@@ -12,7 +12,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 COMMANDS = {
     "list": ("kernbench.cli.listing", "List models, solvers, kernels, data sets and experiments."),
     "run": ("kernbench.cli.running", "Run experiments, or resume a run."),
-    "snapshot": ("kernbench.cli.snapshot", "Run everything at paper scale from one commit, on an idle machine."),
+    "snapshot": ("kernbench.cli.snapshot", "Run everything at paper scale, on an idle machine."),
     "report": ("kernbench.cli.reporting", "Turn the records of a run into one HTML page."),
     "compare": ("kernbench.cli.comparing", "Compare two sets of records: what became slower or worse?"),
     "results": ("kernbench.cli.results", "Show, merge, clean or export the records."),

@@ -1,4 +1,4 @@
-"""``kernbench snapshot``: every number of the report, from one commit."""
+"""``kernbench snapshot``: every number of the report, of one state of the code."""
 
 from pathlib import Path
 
@@ -41,15 +41,16 @@ from kernbench.cli.running import SCALES, show, use_data
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
 def command(ctx, experiments, only, skip, scale, data, results, max_hours, earlier, dry_run):
-    """Run all experiments, or those named, at paper scale from one commit, one fit at a time, on an idle machine.
+    """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
     cut short is useful, and the same command continues, over days. A fit below a minute gets five repeats or more,
     below ten minutes three, a longer one gets one; limits are those the experiments declare. While other programs
     compute, the run waits and says so.
 
-    manifest.json in the folder says from which commit, on which machine, in how many hours, and what is missing and
-    why. A checkout with changes, or a folder with records of other code, is refused.
+    manifest.json in the folder says from which commits, on which machine, in how many hours, and what is missing and
+    why. A checkout with changes, or a folder with records of other code, is refused; records of an experiment that has
+    changed since are measured again.
 
     \b
     Examples:

@@ -14,7 +14,7 @@
                      (launching, preload), what it does (worker);  wording.py  an exception in one line
     cluster/         cells on the workers of a Dask cluster
     progress.py      events, summary, expected time
-    environment.py   where a record was measured
+    environment.py   where a record was measured;  code.py  by which code: the digests in it
     storing/         records on the disk: the store, their form, who measures what, a packed file, a snapshot's manifest
 """
 

@@ -99,8 +99,8 @@ def cell_key(cell, checksum, environment):
     checksum : str or None
         Checksum of the data.
     environment : dict
-        As ``environment.collect`` gives it; code, processor, threads, BLAS and, where they are there, ``plugin`` and
-        ``overcommitted`` count.
+        Of the cell's record; the two digests of the code, processor, threads, BLAS and, where they are there,
+        ``plugin`` and ``overcommitted`` count.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def cell_key(cell, checksum, environment):
     identity = {
         "cell": asdict(cell),
         "data": checksum,
-        "code": [environment.get(name) for name in ("kernbench", "code")],
+        "code": [environment.get(name) for name in ("kernbench", "code", "experiment_code")],
         "machine": [environment.get(name) for name in ("processor", "n_threads", "blas")],
         **{name: environment[name] for name in ("plugin", "overcommitted") if name in environment},
     }

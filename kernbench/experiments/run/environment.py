@@ -1,6 +1,5 @@
 """Where a measurement was made: versions, code, processor, threads. Unknown values are None."""
 
-import hashlib
 import platform
 import subprocess
 from functools import cache
@@ -8,11 +7,8 @@ from importlib import metadata
 from pathlib import Path
 
 from kernbench._version import __version__
+from kernbench.experiments.run.code import PACKAGE, shared_digest
 
-PACKAGE = Path(__file__).resolve().parents[2]
-SOURCES = (".py", ".pyx", ".pxd", ".h")
-COMPILED = (".so", ".pyd")
-SHOWING = ("cli", "report")  # folders of the package that show measurements, and make none
 _TIME_LIMIT = 5.0  # seconds a helper program may take
 
 
@@ -48,31 +44,6 @@ def git_state(folder=PACKAGE):
     lines = (state or "").splitlines()
     commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), None)
     return commit, None if commit is None else any(not line.startswith("#") for line in lines)
-
-
-@cache
-def code_digest(folder=PACKAGE):
-    """A digest of the code that measures: other commits may share it, and uncommitted changes have their own.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of a package. Its subfolders `SHOWING` do not count; compiled modules count if their sources are missing.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits of a SHA-256.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
-        place = path.relative_to(folder)
-        source = path.with_name(f"{path.name.partition('.')[0]}.pyx")
-        counts = path.suffix in SOURCES or (path.suffix in COMPILED and not source.exists())
-        if counts and place.parts[0] not in SHOWING:
-            digest.update(f"{place.as_posix()}\n{path.stat().st_size}\n".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @cache
@@ -132,7 +103,7 @@ def collect(n_threads=None):
     Returns
     -------
     dict
-        The ``environment`` of a record; unknown values are None.
+        The ``environment`` of a record, without what the machine of a run adds for each cell; unknown values are None.
     """
     commit, dirty = git_state()
     cores = n_cores()
@@ -140,7 +111,7 @@ def collect(n_threads=None):
         "kernbench": __version__,
         "git_commit": commit,
         "git_dirty": dirty,
-        "code": code_digest(),
+        "code": shared_digest(),
         "python": platform.python_version(),
         "numpy": _version("numpy"),
         "scipy": _version("scipy"),

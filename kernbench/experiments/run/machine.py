@@ -6,6 +6,7 @@ from kernbench._lazy import load
 from kernbench.experiments import plugins
 from kernbench.experiments.run import environment
 from kernbench.experiments.run.cells import cell_key
+from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.schedule import Scheduler
 
 
@@ -18,23 +19,28 @@ class Machine:
         As `environment.collect` gives it.
     threads : dict of str to int
         Threads of a cell, by experiment.
-    jobs : int, default=1
-        Cells at a time.
     describe : callable
         ``describe(cell) -> (data, problem)``: the ``data`` of the cell's record and, for data that cannot be loaded
         there, the reason.
+    jobs : int, default=1
+        Cells at a time.
+    digest : callable, optional
+        ``digest(names) -> str``: that of the experiments' code there, as `code.experiment_digest`.
     """
 
-    def __init__(self, found, threads, describe, jobs=1):
+    def __init__(self, found, threads, describe, jobs=1, digest=experiment_digest):
         self._environments = {
             name: {**found, **_timed_with(found["n_cores"], jobs, count)} for name, count in threads.items()
         }
         self._describe, self._described = describe, {}
+        self._digest, self._digests = digest, {}
 
     def environment(self, cell):
-        """The environment of the cell's record; it names the plug-in whose code the cell runs."""
-        plugin = plugins.of(cell)
-        found = self._environments[cell.experiment]
+        """The environment of the cell's record, with a digest of its experiment's code and the plug-in that it runs."""
+        plugin, names = plugins.of(cell), names_in(cell)
+        if names not in self._digests:
+            self._digests[names] = self._digest(names)
+        found = {**self._environments[cell.experiment], "experiment_code": self._digests[names]}
         return found if plugin is None else {**found, "plugin": str(plugin)}
 
     def key(self, cell, checksum):

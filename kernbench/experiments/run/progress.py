@@ -128,25 +128,32 @@ class Expectations:
     """
 
     def __init__(self, records=()):
-        self._seconds = {}
+        self._seconds, self._limits = {}, {}
         for record in records:
             self.learn(record)
 
     def learn(self, record):
-        """Take a finished record into account, if it is a success."""
-        total = record["seconds"].get("total")
+        """Take a finished record into account, if it is a success or ran out of time."""
+        kind = tuple(record[name] for name in ("experiment", "scale", "dataset", "method"))
+        total, limit = record["seconds"].get("total"), record.get("limits", {}).get("seconds")
         if record["status"] == "ok" and total is not None:
-            kind = tuple(record[name] for name in ("experiment", "scale", "dataset", "method"))
             self._seconds.setdefault(kind, []).append(total)
+        elif record["status"] == "timeout" and limit is not None:
+            self._limits[kind] = max(limit, self._limits.get(kind, 0.0))
 
     def of(self, cell):
-        """Seconds, or None when no cell of this kind has been seen."""
-        seen = self._seconds.get((cell.experiment, cell.scale, cell.dataset, cell.method))
+        """Seconds, or None when no cell of this kind has succeeded."""
+        seen = self._seconds.get(_kind_of(cell))
         return median(seen) if seen else None
 
     def of_all(self, cells, unknown=60.0):
-        """Seconds of `cells`, one after the other; each that was never seen counts as `unknown`."""
-        return sum(unknown if (seconds := self.of(cell)) is None else seconds for cell in cells)
+        """Seconds of `cells`, one after the other: of one that only ran out of time its limit, else `unknown`."""
+        expected = [(self.of(cell), self._limits.get(_kind_of(cell), unknown)) for cell in cells]
+        return sum(otherwise if seconds is None else seconds for seconds, otherwise in expected)
+
+
+def _kind_of(cell):
+    return cell.experiment, cell.scale, cell.dataset, cell.method
 
 
 def total_expected(seconds):

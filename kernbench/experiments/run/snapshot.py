@@ -1,12 +1,16 @@
-"""All experiments at paper scale, from one commit, on an idle machine, with a manifest."""
+"""All experiments at paper scale, of one state of the code, on an idle machine, with a manifest."""
 
+import json
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kernbench.experiments import registry
 from kernbench.experiments.run import environment
-from kernbench.experiments.run.progress import Interrupted
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.code import experiment_digest, names_in
+from kernbench.experiments.run.one_run import place_of
+from kernbench.experiments.run.progress import Event, Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
 from kernbench.experiments.run.storing.manifest import read_manifest, write_manifest
@@ -33,15 +37,16 @@ def snapshot(
 
     The first repeat of every cell comes before the second of any, and within a repeat the data sets whose cells take
     less come first, so that what a short run has measured is useful; data sets marked optional, which take hours, come
-    last. The same call continues, over days, until nothing is left. Limits
-    are those the experiments declare. A cell that ran into one is not tried again. ``manifest.json`` in the folder says
-    from which commit, on which machine, in how many hours, and what is missing and why; it is written anew at the end
-    of every call, about all experiments of all calls.
+    last. The same call continues, over days, until nothing is left. Limits are those the experiments declare. A cell
+    that ran into one is not tried again. Records of an experiment whose own code or declared cells have changed since
+    are dropped, and measured again. ``manifest.json`` in the folder says from which commits, on which machine, in how
+    many hours, and what is missing and why; it is written anew at the end of every call, about all experiments of all
+    calls.
 
     Parameters
     ----------
     results : str or Path, default="snapshot"
-        Folder of the records: of this code alone.
+        Folder of the records: of one state of the code that all cells share.
     experiments : list of (str or Experiment), optional
         All by default.
     only, skip : list of str, optional
@@ -49,7 +54,7 @@ def snapshot(
     scale : {"quick", "paper"}, default="paper"
     earlier : str or Path, optional
         Records, of any code, that say what takes long: a folder or a packed file. By default those of the report in the
-        checkout. A cell without any counts as a minute.
+        checkout. A cell without any counts as a minute, one that only ran out of time as its limit.
     max_hours : float, optional
         Start no cell after this time.
     dry_run, on_event
@@ -90,8 +95,8 @@ def snapshot(
     patterns = {"only": only, "skip": skip}
     if dry_run:
         return run(asked, **options, **patterns, dry_run=True)
-    started = datetime.now(UTC)
-    earlier = made.get("runs", [])
+    _drop_outdated(folder, asked, scale, on_event)
+    started, runs = datetime.now(UTC), made.get("runs", [])
     summary, interrupted = None, True
     try:
         summary = run(asked, **options, **patterns)
@@ -112,10 +117,10 @@ def snapshot(
             "interrupted": interrupted,
         }
         if folder.is_dir():
-            before = dict.fromkeys(name for one in earlier for name in one.get("experiments", ()))
+            before = dict.fromkeys(name for one in runs for name in one.get("experiments", ()))
             others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
-            plan = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
-            _write(folder, here, [*earlier, this], plan, scale)
+            planned = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
+            _write(folder, here, [*runs, this], planned, scale)
 
 
 def _records_of(path):
@@ -129,6 +134,47 @@ def _records_of(path):
         return list(Store(folder).records())
 
 
+def _drop_outdated(folder, experiments, scale, on_event):
+    """Drop records that no cell of now would make, since the experiment has changed; say how many."""
+    store = Store(folder)
+    for experiment in experiments:
+        if not store.path(experiment.name).exists():
+            continue
+        cells, gaps = plan([experiment], scale, repeats=AUTO, optional=True)
+        is_outdated = outdated({cell.place: cell for cell in cells}, {gap.method for gap in gaps})
+        dropped, copy = store.clean(experiment.name, is_outdated)
+        if dropped:
+            note = f"{experiment.name}: {dropped} records are of code or cells that have changed since; {copy} has them"
+            (on_event or _ignore)(Event("note", message=note))
+
+
+def outdated(planned, missing=()):
+    """A function that says whether a record is of code or parameters that have changed since.
+
+    Parameters
+    ----------
+    planned : dict of tuple to Cell
+        Cells of now, by their `place`.
+    missing : collection of str
+        Methods that have none for want of a package: their records are kept.
+    """
+
+    def is_outdated(record):
+        cell = planned.get(place_of(record))
+        if cell is None:
+            return record["method"] not in missing
+        given = {name: record["params"].get(name) for name in cell.params}  # a budget is known later
+        digest = record["environment"].get("experiment_code")
+        return digest != experiment_digest(names_in(cell)) or _plain(given) != _plain(cell.params)
+
+    return is_outdated
+
+
+def _plain(params):
+    """Parameters as a record has them: JSON knows no tuples."""
+    return json.loads(json.dumps(params))
+
+
 def _experiment(one):
     return registry.get(one) if isinstance(one, str) else one
 
@@ -137,13 +183,15 @@ def _ignore(event):
     """Ignore an event, which the run itself reports."""
 
 
-def _write(folder, here, runs, plan, scale):
+def _write(folder, here, runs, summary, scale):
     with skipped_lines():
         records = Store(folder).records()
     ok = sum(record["status"] == "ok" for record in records)
     manifest = {
         "commit": here["git_commit"],
+        "commits": list(dict.fromkeys(record["environment"].get("git_commit") for record in records)),
         "code": here["code"],
+        "experiment_code": _digests(records),
         "kernbench": here["kernbench"],
         "machine": {name: here[name] for name in MACHINE},
         "scale": scale,
@@ -152,28 +200,46 @@ def _write(folder, here, runs, plan, scale):
         "hours": round(sum(run["hours"] for run in runs), 3),
         "records": len(records),
         "records_ok": ok,
-        "cut": [*_gaps(plan), *_not_started(plan), *_failed(records)],
+        "cut": [*_gaps(summary), *_not_started(summary), *_failed(records)],
     }
     write_manifest(folder, manifest)
+
+
+def _digests(records):
+    """The digests of each experiment's own code; its methods may run different parts of it."""
+    found = {}
+    for record in records:
+        found.setdefault(record["experiment"], set()).add(record["environment"].get("experiment_code"))
+    return {name: sorted(filter(None, found[name])) for name in sorted(found)}
 
 
 def _cut(experiment, dataset, method, fits, why):
     return {"experiment": experiment, "dataset": dataset, "method": method, "fits": fits, "why": why}
 
 
-def _gaps(plan):
-    return [_cut(gap.experiment, None, gap.method, None, gap.reason) for gap in plan.gaps]
+def _gaps(summary):
+    return [_cut(gap.experiment, None, gap.method, None, gap.reason) for gap in summary.gaps]
 
 
-def _not_started(plan):
-    """List cells without a record; of one whose time is unknown only the first repeat is certain."""
-    left = {}
-    for planned in plan.planned:
+def _not_started(summary):
+    """List data sets with cells that have no record; of a cell whose time is unknown only the first repeat is certain.
+
+    Of a data set without any record one line stands for all methods.
+    """
+    left, begun = {}, set()
+    for planned in summary.planned:
         cell = planned.cell
-        if not planned.stored and (cell.repeat == 0 or planned.expected_seconds is not None):
-            place = cell.experiment, cell.dataset, cell.method
-            left[place] = left.get(place, 0) + 1
-    return [_cut(*place, fits, "not measured yet") for place, fits in left.items()]
+        place = cell.experiment, cell.dataset
+        if planned.stored:
+            begun.add(place)
+        elif cell.repeat == 0 or planned.expected_seconds is not None:
+            methods = left.setdefault(place, {})
+            methods[cell.method] = methods.get(cell.method, 0) + 1
+    lines = []
+    for place, methods in left.items():
+        fits = methods.items() if place in begun else [(None, sum(methods.values()))]
+        lines += [_cut(*place, method, count, "not measured yet") for method, count in fits]
+    return lines
 
 
 def _failed(records):

@@ -20,15 +20,16 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
+SHOWN = (*LABELS, "git_dirty")
 RARE = ("host", "jobs", "overcommitted", "plugin")  # in the environment of few records
 
 
 def environments(records):
-    """The different environments of some records, each with the number of its records, most records first."""
+    """The environments of some records that look different, each with the number of its records, most first."""
     found = {}
     for record in records:
         environment = part(record, "environment")
-        key = tuple(sorted((name, str(value)) for name, value in environment.items()))
+        key = tuple(str(environment.get(name)) for name in SHOWN)
         first, number = found.get(key, (environment, 0))
         found[key] = (first, number + 1)
     return sorted(found.values(), key=lambda entry: -entry[1])

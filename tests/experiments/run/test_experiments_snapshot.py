@@ -1,4 +1,4 @@
-"""A snapshot: one commit, one cell at a time on an idle machine, as many repeats as the time of a cell allows."""
+"""A snapshot: one state of the code, one cell at a time on an idle machine, as many repeats as its time allows."""
 
 import json
 from dataclasses import replace
@@ -85,6 +85,7 @@ def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_exp
     snapshot(tmp_path, experiments=[experiment], scale="quick")
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["commit"] == "c" * 40 and manifest["code"] == clean["code"]
+    assert manifest["commits"] == ["c" * 40] and len(manifest["experiment_code"]["fake"]) == 1
     assert manifest["machine"]["processor"] == clean["processor"]
     assert (manifest["records"], manifest["records_ok"]) == (6, 5)
     (run_,) = manifest["runs"]
@@ -102,10 +103,8 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     experiment = make_experiment(fake("first"), fake("second"))
     snapshot(tmp_path, experiments=[experiment], scale="quick", max_hours=1e-9)
     cut = json.loads((tmp_path / MANIFEST).read_text())["cut"]
-    assert [(one["method"], one["why"]) for one in cut] == [
-        ("first", "not measured yet"),
-        ("second", "not measured yet"),
-    ]
+    # No method of the data set has a record: one line stands for all.
+    assert [(one["method"], one["fits"], one["why"]) for one in cut] == [(None, 2, "not measured yet")]
     snapshot(tmp_path, experiments=[experiment], scale="quick")
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["cut"] == [] and manifest["records_ok"] == 10
@@ -134,6 +133,46 @@ def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, 
     assert made == 5 * once  # a race stays together
     with pytest.raises(ValueError, match="no records of earlier runs in .*nowhere"):
         snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=tmp_path / "nowhere")
+
+
+def test_what_ran_out_of_time_counts_as_its_limit(make_experiment, fake):
+    settings = [Setting(name, {}, loader="experiment_fakes:load") for name in ("cut", "new", "short")]
+    experiment = make_experiment(fake("good"), settings=tuple(settings))
+    records = [
+        {"experiment": "fake", "scale": "quick", "dataset": name, "method": "good", **how}
+        for name, how in (
+            ("cut", {"status": "timeout", "seconds": {}, "limits": {"seconds": 90.0}}),
+            ("short", {"status": "ok", "seconds": {"total": 30.0}, "limits": {}}),
+        )
+    ]
+    expectations = Expectations(records)
+    cells, _ = plan([experiment], "quick", repeats=1, seconds_of=expectations.of_all)
+    assert [cell.dataset for cell in cells] == ["short", "new", "cut"]
+    assert [expectations.of(cell) for cell in cells] == [30.0, None, None]  # a failed cell is not repeated
+
+
+def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_experiment, fake, clean, monkeypatch):
+    events = []
+
+    def again(*methods, **options):
+        snapshot(tmp_path, experiments=[make_experiment(*methods)], scale="quick", on_event=events.append, **options)
+        notes = [event.message for event in events if event.kind == "note"]
+        events.clear()
+        return [(record["method"], record["params"]) for record in Store(tmp_path).records("fake")], notes
+
+    kept, changed = fake("kept"), fake("changed", params={"shift": 1.0})
+    found, notes = again(kept, changed, fake("gone"))
+    assert len(found) == 15 and notes == []
+    found, notes = again(kept, replace(changed, params={"shift": 2.0}))
+    assert sorted(map(str, found)) == sorted(map(str, [("kept", {})] * 5 + [("changed", {"shift": 2.0})] * 5))
+    assert len(notes) == 1 and "fake: 10 records are of code or cells that have changed since" in notes[0]
+    assert len((tmp_path / "fake.jsonl.before-1").read_text().splitlines()) == 15
+    found, notes = again(replace(kept, requires="no_such_package_here"), max_hours=1e-9)
+    assert [name for name, _ in found] == ["kept"] * 5  # a package that is missing here is no change
+
+    # A new digest of what the cells run, in all that computes it.
+    monkeypatch.setattr("kernbench.experiments.run.snapshot.experiment_digest", lambda names: "another")
+    assert again(kept, max_hours=1e-9)[0] == []
 
 
 def test_a_part_by_patterns_is_told_and_the_rest_is_listed(tmp_path, make_experiment, fake, clean):

@@ -64,3 +64,10 @@ def describe():
     from kernbench.experiments.run import environment
 
     return {**environment.collect(), "host": socket.gethostname(), "pid": os.getpid()}
+
+
+def digest(names):
+    """The digest of the experiments' code that objects of these names run, as this worker has it."""
+    from kernbench.experiments.run.code import experiment_digest
+
+    return experiment_digest(names)

@@ -117,7 +117,12 @@ class Worker:
         n_threads = presence.threads()[address]
         del found["pid"]
         threads = {name: threads_of(1, count, n_threads, force) for name, count in declared.items()}
-        self.machine = Machine(found, threads, lambda cell: self._submit(remote.ask, "describe", cell).result())
+        self.machine = Machine(
+            found,
+            threads,
+            lambda cell: self._submit(remote.ask, "describe", cell).result(),
+            digest=lambda names: self._submit(remote.digest, names).result(),
+        )
 
     def measure(self, task, cell):
         """Start a cell; return a future with its outcome."""

@@ -160,11 +160,17 @@ class Store:
             if descriptor is not None:
                 os.close(descriptor)  # and gives the lock back
 
-    def clean(self, experiment):
+    def clean(self, experiment, is_outdated=None):
         """Drop superseded records and lines that are not records of this experiment; a copy of the file is kept.
 
         A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
         later version are kept as they are.
+
+        Parameters
+        ----------
+        experiment : str
+        is_outdated : callable, optional
+            ``is_outdated(record) -> bool``: which other records to drop.
 
         Returns
         -------
@@ -177,7 +183,7 @@ class Store:
         with self._locked_for_append(experiment):
             before = path.read_bytes()
             lines = [line for line in before.split(b"\n") if line.strip()]
-            after = worth_keeping(lines, experiment)
+            after = worth_keeping(lines, experiment, is_outdated)
             dropped = len(lines) - len(after)
             if not dropped:
                 return 0, None

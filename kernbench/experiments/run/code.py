@@ -1,0 +1,140 @@
+"""Digests of the code that a cell runs: by them a record is known to be of this code, whatever else has changed.
+
+Two digests are in the ``environment`` of a record: ``code``, of the package without its experiments, and
+``experiment_code``, of the modules of experiments that the cell names and that these import. What declares, schedules
+or shows measurements counts in neither: the cell, which is part of the key of its record, holds all that a declaration
+decides. So a change to one experiment leaves the records of the others valid, and so does a new label or claim.
+"""
+
+import ast
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[2]
+SOURCES = (".py", ".pyx", ".pxd", ".h")
+COMPILED = (".so", ".pyd")
+EXPERIMENTS = "experiments"
+SHOWING = ("cli", "report")  # folders of the package that show measurements, and make none
+SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, threads, memory and limits
+DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
+_NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
+
+
+@cache
+def shared_digest(folder=PACKAGE):
+    """A digest of the code that all cells share: other commits may have it, and uncommitted changes have their own.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of a package. Its subfolders `SHOWING` do not count, and of its experiments only what is `SURROUNDING`
+        cells; compiled modules count if their sources are missing.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits of a SHA-256.
+    """
+
+    def counts(path):
+        parts = path.relative_to(folder).parts
+        if parts[0] in SHOWING or (parts[0] == EXPERIMENTS and not _is_in(parts, SURROUNDING)):
+            return False
+        source = path.with_name(f"{path.name.partition('.')[0]}.pyx")
+        return path.suffix in SOURCES or (path.suffix in COMPILED and not source.exists())
+
+    return _digest((path for path in folder.rglob("*") if counts(path)), folder)
+
+
+def names_in(cell):
+    """Names of modules of experiments, and of objects in them, that a cell loads, as a frozenset."""
+    named = [cell.loader, cell.estimator, cell.evaluate, cell.measure, *_texts(cell.params), *_texts(cell.arguments)]
+    return frozenset(name for name in named if _NAME.fullmatch(name))
+
+
+def experiment_digest(names):
+    """A digest of the modules of experiments that are run if objects of some names are loaded.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As `names_in` gives them.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits of a SHA-256.
+    """
+    return _digest(files_of(names), PACKAGE)
+
+
+def files_of(names, package=PACKAGE):
+    """The files of experiments that are run if objects of some names are loaded.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As ``"kernbench.experiments.measure.zero:ZeroClassifier"``.
+    package : Path
+        Folder of the package.
+
+    Returns
+    -------
+    set of Path
+        The modules named, and those that they import, or name as text, at the top or inside a function, and so on,
+        without those that only declare.
+    """
+    waiting, found = list(names), set()
+    while waiting:
+        path = _module(waiting.pop(), package)
+        parts = path.relative_to(package).parts
+        if path not in found and not any(_is_in(parts, place) for place in DECLARING):
+            found.add(path)
+            waiting += _names_of(path)
+    return found
+
+
+def _is_in(parts, place):
+    return parts[: len(place)] == place
+
+
+def _module(name, package):
+    """The file of a module, or of the module or package that an object belongs to."""
+    parts = name.partition(":")[0].split(".")[1:]
+    for end in range(len(parts), 0, -1):
+        place = package.joinpath(*parts[:end])
+        for path in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
+            if path.is_file():
+                return path
+    raise ValueError(f"{name} is no module of kernbench")
+
+
+@cache
+def _names_of(path):
+    """Names of modules of experiments, and of objects in them, that a file imports or has as text."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and ":" in node.value:
+            found.append(node.value)
+    return [name for name in found if _NAME.fullmatch(name)]
+
+
+def _texts(value):
+    if isinstance(value, str):
+        return [value]
+    values = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [text for inner in values for text in _texts(inner)]
+
+
+def _digest(paths, folder):
+    digest = hashlib.sha256()
+    for place, path in sorted((path.relative_to(folder).as_posix(), path) for path in paths):
+        digest.update(f"{place}\n{path.stat().st_size}\n".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
