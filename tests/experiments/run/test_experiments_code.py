@@ -12,12 +12,10 @@ from kernbench.experiments import registry
 from kernbench.experiments.run import code
 from kernbench.experiments.run.cells import plan
 
-CELLS = [
-    cell for scale in ("quick", "paper") for cell in plan(registry.EXPERIMENTS, scale, repeats=1, optional=True)[0]
-]
-NAMES = {cell.experiment: frozenset() for cell in CELLS}
-for _cell in CELLS:
-    NAMES[_cell.experiment] |= code.names_in(_cell)
+NAMES = {experiment.name: frozenset() for experiment in registry.EXPERIMENTS}
+for _scale in ("quick", "paper"):
+    for _cell in plan(registry.EXPERIMENTS, _scale, repeats=1, optional=True)[0]:
+        NAMES[_cell.experiment] |= code.names_in(_cell)
 
 
 def test_the_digest_that_all_share_follows_what_measures(tmp_path):
@@ -45,7 +43,7 @@ def test_the_digest_that_all_share_follows_what_measures(tmp_path):
 
 @pytest.fixture
 def package(tmp_path):
-    """A package of experiments: runs imports one module at its top, another in a function, and names a third as text."""
+    """Its ``one.runs`` imports a module at its top, another in a function, and names a third as text."""
 
     def write(name, text="a = 1\n"):
         path = tmp_path / "experiments" / name
@@ -84,12 +82,10 @@ def test_an_experiment_runs_what_its_cell_names_and_what_that_imports(package):
 
 
 def test_names_are_found_in_all_that_a_cell_loads():
-    names = {
-        experiment: {name.partition(":")[0].rpartition(".")[2] for name in NAMES[experiment]} for experiment in NAMES
-    }
-    assert {"race", "peers", "evaluation", "zero", "data"} <= names["dsg-svm"]
-    assert "molecules" in names["dsg-molecules"] and "molecules" not in names["dsg-svm"]
-    assert all(names.values())  # a cell without any would not notice a change of how it is measured
+    modules = {name: {one.partition(":")[0].rpartition(".")[2] for one in NAMES[name]} for name in NAMES}
+    assert {"race", "peers", "evaluation", "zero", "data"} <= modules["dsg-svm"]
+    assert "molecules" in modules["dsg-molecules"] and "molecules" not in modules["dsg-svm"]
+    assert all(modules.values())  # a cell without any would not notice a change of how it is measured
 
 
 LOADED = """
