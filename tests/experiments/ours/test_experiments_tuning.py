@@ -106,10 +106,23 @@ def test_a_standard_error_is_that_of_the_mean():
 
 def test_large_data_have_a_declared_extrapolation_and_the_others_none():
     for setting in EXPERIMENT.scale("paper").settings:
-        is_large = setting.name.removesuffix("-5-folds") in ("adult", "w8a", "ijcnn1", "covtype")
-        assert bool(setting.params["one_fold"]) == is_large == ("one fold is run" in setting.note)
+        is_large = setting.arguments["name"] != "digits" and setting.arguments.get("n_train", 10_000) >= 10_000
+        extrapolated = is_large and len(setting.params["gammas"]) > 1
+        assert bool(setting.params["one_fold"]) == extrapolated == ("one fold is run" in setting.note)
         assert setting.takes("torchkm") == (setting.arguments.get("n_train") == 5000)
         assert len(setting.params["Cs"]) == 10 and setting.params["folds"] in (5, 10)
+
+
+def test_a_run_without_names_takes_ten_folds_of_whole_grids_on_at_most_10000_rows():
+    declared = EXPERIMENT.scale("paper").settings
+    by_default = [setting for setting in declared if not setting.optional]
+    assert {setting.arguments["name"] for setting in by_default} == {"adult", "w8a", "ijcnn1", "covtype", "digits"}
+    for setting in by_default:
+        assert setting.params["folds"] == 10 and len(setting.params["gammas"]) == 5
+        assert setting.arguments["name"] == "digits" or setting.arguments["n_train"] <= 10_000
+    names = {setting.name for setting in by_default}
+    for claim in EXPERIMENT.claims:
+        assert claim.datasets is None or names & set(claim.datasets), claim.text
 
 
 @pytest.mark.filterwarnings("ignore:The (default value for l1_ratios|fitted attributes of Logistic)")
