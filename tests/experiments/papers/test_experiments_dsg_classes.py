@@ -42,6 +42,18 @@ def test_the_passes_that_notes_and_claims_tell_are_100_batches():
         assert any(f"{passes} passes" in claim.text for claim in SVM.claims)
 
 
+def test_labels_name_a_method_without_the_others_beside_it():
+    """The first screen of the report shows a label alone, its end in parentheses or after a comma cut off."""
+    for experiment in (SVM, get("dsg-ridge")):
+        shown = [method.label.partition(" (")[0].partition(",")[0] for method in experiment.methods]
+        assert not [label for label in shown if label.startswith(("the ", "r-:", "n-:"))]
+
+
+def test_of_the_forests_only_the_narrow_one_runs_by_name_alone():
+    settings = {setting.name: setting.optional for setting in SVM.scale("paper").settings}
+    assert [name for name, optional in settings.items() if optional] == ["forest-narrow"]
+
+
 def test_methods_that_visit_all_rows_for_each_are_not_run_on_millions():
     cells = plan([SVM], "paper", repeats=1)[0]
     on_deformed = {cell.method for cell in cells if cell.dataset == "mnist-8-vs-6-deformed"}

@@ -43,8 +43,8 @@ METHODS = (
         for solver, title in (("sdca", "SDCA"), ("pegasos", "Pegasos"))
         for letter, features in (("r", "random"), ("n", "nystroem"))
     ),
-    Method("r-ridge", "r-: exact on 256 random features", RIDGE, {"features": "random"}, seed_param="random_state"),
-    Method("n-ridge", "n-: exact on 256 Nyström features", RIDGE, {"features": "nystroem"},
+    Method("r-ridge", "ridge on 256 random features (r-)", RIDGE, {"features": "random"}, seed_param="random_state"),
+    Method("n-ridge", "ridge on 256 Nyström features (n-)", RIDGE, {"features": "nystroem"},
            seed_param="random_state"),
     Method("nystroem", "Nyström 1000 + LinearRegressor", "kernbench.experiments.measure.landmarks:NystroemRegressor",
            seed_param="random_state", model="LinearRegressor"),
