@@ -69,11 +69,22 @@ def test_the_grids_hold_the_papers_gammas():
         500,
         1000,
     ]
-    tried = EXPERIMENT.scale("paper").setting("mnist-lt-grid").params["tried"]
-    assert (
-        len(measuring.grid_of(grids["agd-sbcd"], tried)) == 6
-        and len(measuring.grid_of(grids["cross-entropy"], tried)) == 2
-    )
+    for name in ("mnist-lt-grid", "mnist-lt-of-0.01"):
+        tried = EXPERIMENT.scale("paper").setting(name).params["tried"]
+        assert (
+            len(measuring.grid_of(grids["agd-sbcd"], tried)) == 6
+            and len(measuring.grid_of(grids["cross-entropy"], tried)) == 2
+        )
+
+
+def test_a_run_without_names_has_the_ends_of_the_map_and_one_grid_of_all_gammas():
+    by_default = [setting for setting in EXPERIMENT.scale("paper").settings if not setting.optional]
+    places = {(s.arguments["n_positive"], s.params["fpr_range"][1]) for s in by_default if "n_positive" in s.arguments}
+    assert places == {(n_positive, end) for n_positive in (10, 30, 100) for end in (0.01, 0.5)}
+    assert [s.name for s in by_default if "gamma" in s.params["tried"]] == ["mnist-lt-of-0.01"]
+    names = {setting.name for setting in by_default}
+    for claim in EXPERIMENT.claims:
+        assert claim.datasets is None or names & set(claim.datasets), claim.text
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
