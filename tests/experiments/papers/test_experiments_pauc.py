@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import Dataset
+from kernbench.datasets.generated.network_features import PREVALENCES
 from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train
-from kernbench.experiments.papers.pauc.test import PAPER_SCALE
+from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE
 
 RUNS = [
     (experiment, setting.name, method.name)
@@ -56,6 +57,14 @@ def test_pooled_parts_are_all_rows_at_their_sizes_and_other_ones_for_another_see
 def test_every_repeat_of_the_paper_scale_has_its_own_data():
     for setting in PAPER_SCALE.settings:
         assert setting.arguments_of(0) != setting.arguments_of(1)
+
+
+def test_the_stand_ins_of_a_run_without_names_have_the_extreme_shares_of_positives():
+    extremes = {min(PREVALENCES, key=PREVALENCES.get), max(PREVALENCES, key=PREVALENCES.get)}
+    for experiment in (EXPERIMENT, mu.EXPERIMENT):
+        stand_ins = [setting for setting in experiment.scale("paper").settings if setting.stands_for]
+        assert {setting.stands_for for setting in stand_ins} == set(PREVALENCES)
+        assert {setting.stands_for for setting in stand_ins if not setting.optional} == extremes
 
 
 def test_balanced_batches_pass_over_the_negatives_with_as_many_positives():
