@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import Ridge
 
+from kernbench._lazy import load
 from kernbench.datasets import real
 from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, peers
@@ -150,9 +151,48 @@ def test_a_width_is_chosen_on_molecules_that_are_held_out(monkeypatch):
     train = rng.standard_normal((40, 1))
     median = molecule_runs.median_distance(lambda rows: rows, train)
     gammas = [0.5 / (width * median) ** 2 for width in (1, 2, 4)]
-    asked = {"search": {"width": [1, 2, 4]}, "trial_permutations": 3}
+    asked = {"search": {"width": [1, 2, 4]}, "trial_permutations": 3, "permutations": 5}
     chosen = molecule_runs._choose(Model, {}, asked, lambda rows: rows, train, train[:, 0], rng)
     assert chosen == {"width": 2, "gamma": pytest.approx(gammas[1])} and seen == [36 * 3] * 3
+
+
+QM7 = MOLECULES.scale("paper").setting("qm7")
+SEARCHED = [method.name for method in MOLECULES.methods if QM7.takes(method.name) and method.params.get("search")]
+
+
+@pytest.mark.parametrize("method", SEARCHED)
+def test_no_fit_has_more_matrices_of_a_molecule_than_its_method_declares(monkeypatch, method):
+    """At the numbers of the paper's scale, trials included: an exact method of one or four cannot hold twenty."""
+    declared, n_train, fits = MOLECULES.method(method), 30, []
+    params = {**QM7.params, **declared.params, "votes": 1}
+
+    class Recording:
+        def __init__(self, gamma=None, alpha=None, damping=None):
+            pass
+
+        def fit(self, X, y):
+            fits.append(len(y))
+            return self
+
+        def predict(self, X):
+            return np.zeros(X.shape[0])
+
+    class Streaming(Recording):
+        def fit_chunks(self, chunks):
+            fits.append(sum(len(y) for _, y in chunks))
+            return self
+
+    recording = Streaming if hasattr(load(declared.estimator), "fit_chunks") else Recording
+    made = {"data": lambda: data.generated_molecules(n_train, 5), "estimator": recording}
+    monkeypatch.setattr(molecule_runs, "load", made.get)
+    cell = SimpleNamespace(loader="data", arguments={}, estimator="estimator", params=params, seed=0)
+    molecule_runs.measure(cell)
+    *trials, last = fits
+    assert last == params["permutations"] * n_train
+    n_candidates = np.prod([len(values) for values in params["search"].values()])
+    assert len(trials) == (n_candidates if n_candidates > 1 else 0)
+    fewer = min(params["permutations"], params["trial_permutations"])
+    assert set(trials) <= {fewer * (n_train - n_train // 10)}
 
 
 def test_descent_and_ridge_regression_are_those_of_their_iterations(outcome):
