@@ -77,7 +77,12 @@ def test_sparse_data_become_dense_for_those_who_ask_and_nobody_else():
     single = in_precision(SimpleNamespace(input_dtype="float32"), dense)
     assert single.X_train.dtype == single.X_test.dtype == np.float32
     takers = {method.name for method in get("peers-svm").methods if method.dense_input}
-    assert takers == {"intelex-f32", "intelex-f64", "snapml"}
+    assert takers == {"intelex-f32", "intelex-f64", "thundersvm", "snapml"}
+
+
+def test_peers_that_keep_kernel_rows_have_as_much_memory_for_them():
+    methods = {method.name: method.params for method in get("peers-svm").methods}
+    assert methods["thundersvm"]["max_mem_size"] == methods["intelex-f32"]["cache_size"] == 4000
 
 
 def test_a_model_without_dual_variables_has_no_objective():
