@@ -1,6 +1,7 @@
 """``peers-svm``: all methods are judged by one objective, against a certified optimum."""
 
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from kernbench.experiments.measure.objectives import svm_objective
 from kernbench.experiments.measure.optimum import certified_optimum
 from kernbench.experiments.measure.race import in_precision, laid_out
 from kernbench.experiments.ours.svm_peers import fits, limit
+from kernbench.experiments.ours.svm_peers.thunder import ThunderSVC
 
 ARGUMENTS = {"name": "checkerboard", "n_train": 300, "n_test": 200}
 PROBLEM = {"gamma": 5.0, "C": 10.0}
@@ -83,6 +85,45 @@ def test_sparse_data_become_dense_for_those_who_ask_and_nobody_else():
 def test_peers_that_keep_kernel_rows_have_as_much_memory_for_them():
     methods = {method.name: method.params for method in get("peers-svm").methods}
     assert methods["thundersvm"]["max_mem_size"] == methods["intelex-f32"]["cache_size"] == 4000
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_thundersvm_is_judged_as_libsvm_is_whichever_class_comes_first(exact, sign):
+    pytest.importorskip("thundersvm")
+    data, _ = exact
+    labels = sign * data.y_train
+    model = ThunderSVC(**PROBLEM).fit(data.X_train, labels)
+    oracle = SVC(**PROBLEM).fit(data.X_train, labels)
+    np.testing.assert_allclose(model.decision_function(data.X_test), oracle.decision_function(data.X_test), atol=0.02)
+    assert np.mean(model.predict(data.X_test) == oracle.predict(data.X_test)) > 0.98
+    objective, gap = svm_objective(model, data.X_train, labels)
+    assert objective == pytest.approx(svm_objective(oracle, data.X_train, labels)[0], rel=1e-3)
+    assert 0 <= gap < 1e-3 * objective
+
+
+def test_what_thundersvm_is_asked_and_what_it_answers_keep_the_labels(monkeypatch):
+    """A stand-in for the library, whose positive class is that of the first row, and whose intercept is subtracted."""
+
+    class Library:
+        def __init__(self, **params):
+            self.params = params
+
+        def fit(self, X, y):
+            self.support_, self.dual_coef_ = np.array([0, 1]), np.array([[2.0, -2.0]])
+            self.intercept_, self.first = np.array([0.5]), y[0]
+            return self
+
+        def decision_function(self, X):
+            return X[:, :1] * self.first - 0.5
+
+    module = ModuleType("thundersvm")
+    module.SVC = Library
+    monkeypatch.setitem(sys.modules, "thundersvm", module)
+    X = np.array([[-3.0], [3.0]])
+    model = ThunderSVC(C=2.0, gamma=0.5).fit(X, np.array([4, 9]))
+    assert model.model_.params == {"kernel": "rbf", "C": 2.0, "gamma": 0.5, "max_mem_size": 4000}
+    assert model.predict(X).tolist() == [4, 9] and model.decision_function(X).tolist() == [-2.5, 3.5]
+    assert model.dual_coef_.tolist() == [[-2.0, 2.0]] and model.intercept_.tolist() == [0.5]
 
 
 def test_a_model_without_dual_variables_has_no_objective():

@@ -65,7 +65,9 @@ METHODS = (
         )
         for bits in (32, 64)
     ),
-    Method("thundersvm", "ThunderSVM", "thundersvm:SVC", {"kernel": "rbf", "max_mem_size": 4000}, **THUNDER),
+    Method(
+        "thundersvm", "ThunderSVM", f"{HERE}.thunder:ThunderSVC", {"kernel": "rbf", "max_mem_size": 4000}, **THUNDER
+    ),
     Method("nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", **SEEDED),
     Method("nystroem-sklearn", "Nyström 300 + LinearSVC, scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
     Method(
