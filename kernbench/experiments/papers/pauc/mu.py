@@ -7,11 +7,11 @@ from kernbench.experiments.papers.pauc.parts import (
     METRICS,
     PAPER,
     TASKS,
-    TELLING,
     TRAINING,
     method,
     stand_in,
 )
+from kernbench.experiments.papers.pauc.stand_ins import stand_ins
 from kernbench.experiments.papers.pauc.train import AGD_ITER, ALPHA
 
 # Test pAUC by mu' = mu P N; D1 to D5.
@@ -53,9 +53,7 @@ EXPERIMENT = Experiment(
     methods=METHODS,
     scales={
         "quick": Scale((stand_in("edema", 4000, 1000, 64),), 1, 60.0, 2 * 2**30),
-        "paper": Scale(
-            tuple(stand_in(task, 50_000, 20_000, 1024, optional=task not in TELLING) for task in TASKS), 5, 3600.0
-        ),
+        "paper": Scale(stand_ins(50_000, 20_000, 1024), 5, 3600.0),
     },
     metrics=METRICS,
     paper_data=CHEXPERT,
