@@ -190,7 +190,7 @@ def window_differences(records):
     def difference(name, method, other):
         mine, theirs = (records.values("pauc-test", name, m, metric="test_pauc") for m in (method, other))
         common = sorted(mine.keys() & theirs.keys())
-        return f"{_mean([mine[k] - theirs[k] for k in common])} ({len(common)})"
+        return f"{_mean([mine[k] - theirs[k] for k in common])} ({len(common)})" if common else "–"
 
     pairs = [(name, "logistic") for name in ("svmpauc-tight", "agd-sbcd", "dca-exact", "lightgbm")]
     pairs += [(name, "libauc-sopas") for name in ("svmpauc-tight", "agd-sbcd")]
