@@ -38,9 +38,14 @@ from kernbench.cli.running import SCALES, show, use_data
     help="Records that say which fits take long, to be run last: a folder or a packed file. "
     "[default: reports/ of the checkout]",
 )
+@click.option(
+    "--any-machine",
+    is_flag=True,
+    help="Do not repeat what another machine has measured: all methods of a repeat on a data set.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
-def command(ctx, experiments, only, skip, scale, data, results, max_hours, earlier, dry_run):
+def command(ctx, experiments, only, skip, scale, data, results, max_hours, earlier, any_machine, dry_run):
     """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
@@ -78,6 +83,7 @@ def command(ctx, experiments, only, skip, scale, data, results, max_hours, earli
             scale=scale,
             earlier=earlier,
             max_hours=max_hours,
+            any_machine=any_machine,
             dry_run=dry_run,
             on_event=on_event,
         )

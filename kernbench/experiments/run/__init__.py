@@ -9,6 +9,7 @@
     patterns.py      … those that --only and --skip choose
     own_files.py     data files of the user's own as data sets
     schedule.py      order, budgets, number of cells at a time
+    stored.py        which cells have a record already
     repeats.py       how often, where the time of a cell decides;  idle.py  wait for other programs
     processes/       the process of a cell: its limits and its end (process), how it is started, from a fork server
                      (launching, preload), what it does (worker);  wording.py  an exception in one line

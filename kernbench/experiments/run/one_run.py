@@ -6,12 +6,8 @@ from kernbench.experiments import plugins
 from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.progress import Event, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Task
+from kernbench.experiments.run.stored import stored
 from kernbench.experiments.run.storing.claims import Claims, Others
-
-
-def place_of(record):
-    """The `place` of the cell that a record is of."""
-    return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
 
 
 class Run:
@@ -32,13 +28,26 @@ class Run:
         ``choice(cell, outcomes)``, as of the Scheduler.
     when_idle : bool, default=False
         Start cells only while nothing else uses the machine.
+    any_machine : bool, default=False
+        As of :func:`~kernbench.experiments.run.stored.stored`.
     """
 
     def __init__(
-        self, store, positions, expectations, where, limits, max_hours, on_event, *, choice=None, when_idle=False
+        self,
+        store,
+        positions,
+        expectations,
+        where,
+        limits,
+        max_hours,
+        on_event,
+        *,
+        choice=None,
+        when_idle=False,
+        any_machine=False,
     ):
         self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
-        self._choice = choice
+        self._choice, self._any_machine = choice, any_machine
         self._idle = IdleMachine(lambda message: self.tell("note", message=message)) if when_idle else None
         self._claims, self._others = Claims(store.folder), Others(store, positions)
         self.on_event = on_event or (lambda event: None)
@@ -62,7 +71,9 @@ class Run:
         self.unfinished = {cell.place: cell for cell in cells}
         for gap in gaps:
             self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
-        done = self._stored(cells, good)
+        done = stored(
+            cells, good, self.where.machines, lambda cell, _: self._checksum(cell), any_machine=self._any_machine
+        )
         summary = self._summary = RunSummary(
             [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
         )
@@ -136,20 +147,6 @@ class Run:
             self._has_company = True
             self.tell("note", message=f"another run measures in {self.store.folder} too: the cells are shared")
         return is_mine and record is None, record
-
-    def _stored(self, cells, good):
-        """The records of the cells that need no run, by `place`."""
-        by_key = {record["key"]: record for record in good}
-        places = {place_of(record) for record in good}
-        found = {}
-        for cell in cells:
-            if cell.place in places:
-                checksum = self._checksum(cell)
-                keys = (machine.key(cell, checksum) for machine in self.where.machines)
-                record = next((by_key[key] for key in keys if key in by_key), None)
-                if record is not None:
-                    found[cell.place] = record
-        return found
 
     def _checksum(self, cell):
         """Of the cell's data, on the first machine that has them."""

@@ -8,11 +8,12 @@ from kernbench.experiments import registry
 from kernbench.experiments.declare import Experiment
 from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.machine import ThisMachine
-from kernbench.experiments.run.one_run import Run, place_of
+from kernbench.experiments.run.one_run import Run
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.progress import Event, Expectations, Interrupted, PlannedCell, RunSummary
 from kernbench.experiments.run.repeats import AUTO, AutoRepeats
+from kernbench.experiments.run.stored import place_of, stored
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
@@ -37,6 +38,7 @@ def run(
     scheduler=None,
     when_idle=False,
     retry=True,
+    any_machine=False,
     dry_run=False,
     on_event=None,
 ):
@@ -86,6 +88,8 @@ def run(
         Start no cell while other programs use the processor.
     retry : bool, default=True
         Run cells again that ran out of time or memory before, within the same limits.
+    any_machine : bool, default=False
+        Skip, too, what one other machine has measured with this code: all methods of a repeat on a data set.
     dry_run : bool, default=False
         List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
     on_event : callable, optional
@@ -139,17 +143,16 @@ def run(
             cells = [cell for cell in cells if choice(cell, known) is not False]
         if dry_run:
             _warn(notes, on_event)
-            planned = [
-                PlannedCell(cell, _is_stored(cell, good, place.machines), expectations.of(cell)) for cell in cells
-            ]
+            done = stored(cells, good, place.machines, _checksum_of, any_machine=any_machine)
+            planned = [PlannedCell(cell, cell.place in done, expectations.of(cell)) for cell in cells]
             return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
             store.check_writable(experiment.name)
         if scheduler is None and not {cell.place for cell in cells} <= {place_of(record) for record in good}:
             launching.prepare()  # early, since it takes as long as the rest of the preparation
         _warn(notes, on_event)
-        pace = {"choice": choice, "when_idle": when_idle}
-        current = Run(store, positions, expectations, place, limits, max_hours, on_event, **pace)
+        options = {"choice": choice, "when_idle": when_idle, "any_machine": any_machine}
+        current = Run(store, positions, expectations, place, limits, max_hours, on_event, **options)
         try:
             return current.run(cells, gaps, good)
         except KeyboardInterrupt:
@@ -222,11 +225,6 @@ def _may_succeed(record, limits):
     return True
 
 
-def _is_stored(cell, records, machines):
-    """Whether one of the successful `records` is of `cell`, the data being those of the record."""
-    return any(
-        record["key"] == machine.key(cell, record["data"].get("checksum"))
-        for record in records
-        if place_of(record) == cell.place
-        for machine in machines
-    )
+def _checksum_of(cell, record):
+    """The data are assumed to be those of the record, which is not loaded for a dry run."""
+    return record["data"].get("checksum")

@@ -1,6 +1,7 @@
 """All experiments at paper scale, of one state of the code, on an idle machine, with a manifest."""
 
 import json
+from collections import Counter
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,10 +10,10 @@ from kernbench.experiments import registry
 from kernbench.experiments.run import environment
 from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.code import experiment_digest, names_in
-from kernbench.experiments.run.one_run import place_of
 from kernbench.experiments.run.progress import Event, Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
+from kernbench.experiments.run.stored import place_of
 from kernbench.experiments.run.storing.manifest import read_manifest, write_manifest
 from kernbench.experiments.run.storing.packing import ENDING, unpacked
 from kernbench.experiments.run.storing.store import Store, skipped_lines
@@ -30,6 +31,7 @@ def snapshot(
     scale="paper",
     earlier=None,
     max_hours=None,
+    any_machine=False,
     dry_run=False,
     on_event=None,
 ):
@@ -57,6 +59,9 @@ def snapshot(
         checkout. A cell without any counts as a minute, one that only ran out of time as its limit.
     max_hours : float, optional
         Start no cell after this time.
+    any_machine : bool, default=False
+        Continue what other machines have begun: all methods of a repeat on a data set that one of them has measured
+        count. The manifest lists the machines.
     dry_run, on_event
         As of :func:`~kernbench.experiments.run.runner.run`.
 
@@ -90,7 +95,7 @@ def snapshot(
     if made.get("scale", scale) != scale:
         raise ValueError(f"{folder} holds a snapshot at {made['scale']} scale: name another folder by --results")
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
-    options |= {"optional": True, "max_hours": max_hours, "on_event": on_event}
+    options |= {"optional": True, "max_hours": max_hours, "any_machine": any_machine, "on_event": on_event}
     options["earlier"] = [*records, *_records_of(_REPORT if earlier is None and _REPORT.exists() else earlier)]
     patterns = {"only": only, "skip": skip}
     if dry_run:
@@ -194,6 +199,7 @@ def _write(folder, here, runs, summary, scale):
         "experiment_code": _digests(records),
         "kernbench": here["kernbench"],
         "machine": {name: here[name] for name in MACHINE},
+        "processors": dict(Counter(record["environment"].get("processor") for record in records)),
         "scale": scale,
         "repeats": RULE,
         "runs": runs,

@@ -175,6 +175,27 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
     assert again(kept, max_hours=1e-9)[0] == []
 
 
+def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, fake, clean, monkeypatch):
+    settings = tuple(Setting(name, {}, loader="experiment_fakes:load") for name in ("whole", "begun"))
+    experiment = make_experiment(fake("first"), fake("second"), settings=settings)
+    snapshot(tmp_path, experiments=[experiment], scale="quick", skip=["*/begun/second"])
+    other = clean | {"processor": "another"}
+    monkeypatch.setattr(environment, "collect", lambda: dict(other))
+    again = {"experiments": [experiment], "scale": "quick"}
+    planned = snapshot(tmp_path, **again, any_machine=True, dry_run=True).planned
+    assert {one.cell.dataset: one.stored for one in planned} == {"whole": True, "begun": False}
+    made = snapshot(tmp_path, **again, any_machine=True).records
+    # A race that was begun elsewhere begins again: no race mixes machines.
+    assert sorted({(record["dataset"], record["method"]) for record in made}) == [
+        ("begun", "first"),
+        ("begun", "second"),
+    ]
+    assert len(made) == 10
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["cut"] == [] and manifest["processors"] == {clean["processor"]: 15, "another": 10}
+    assert len(snapshot(tmp_path, **again).records) == 10  # else only this machine's own records count
+
+
 def test_a_part_by_patterns_is_told_and_the_rest_is_listed(tmp_path, make_experiment, fake, clean):
     experiment = make_experiment(fake("first"), fake("second"), fake("third"))
     parts = {"only": ["fake/*/[fs]*"], "skip": ["*/second"]}

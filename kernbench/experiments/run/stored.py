@@ -1,0 +1,59 @@
+"""Which cells have a record already: of this machine or, where that is asked for, of any."""
+
+from kernbench.experiments.run.cells import cell_key
+
+MACHINE = ("processor", "n_threads", "blas")  # of a record's environment, what its key has of the machine
+
+
+def place_of(record):
+    """The `place` of the cell that a record is of."""
+    return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
+
+
+def stored(cells, records, machines, checksum_of, *, any_machine=False):
+    """The records of the cells that need no run, by `place`.
+
+    Parameters
+    ----------
+    cells : list of Cell
+    records : list of dict
+        Those that count, oldest first.
+    machines : list of Machine
+        Those that run cells now.
+    checksum_of : callable
+        ``checksum_of(cell, record) -> str or None``: of the data of the cell.
+    any_machine : bool, default=False
+        Also the records of races (all `cells` of a data set and repeat) that one other machine has measured whole:
+        their times are compared with each other alone.
+
+    Returns
+    -------
+    dict of tuple to dict
+    """
+    of_place, found, races = {}, {}, {}
+    for record in records:
+        of_place.setdefault(place_of(record), []).append(record)
+    for cell in cells:
+        races.setdefault((cell.experiment, cell.dataset, cell.repeat), []).append(cell)
+        for record in of_place.get(cell.place, ()):
+            checksum = checksum_of(cell, record)
+            if any(record["key"] == machine.key(cell, checksum) for machine in machines):
+                found[cell.place] = record
+    if any_machine:
+        for race in races.values():
+            if any(cell.place not in found for cell in race):
+                found |= _of_another(race, of_place, machines, checksum_of)
+    return found
+
+
+def _of_another(race, of_place, machines, checksum_of):
+    """The records of a race by the first machine that has measured it whole; empty if there is none."""
+    by_machine = {}
+    for cell in race:
+        for record in of_place.get(cell.place, ()):
+            there = {name: record["environment"].get(name) for name in MACHINE}
+            checksum = checksum_of(cell, record)
+            keys = (cell_key(cell, checksum, {**machine.environment(cell), **there}) for machine in machines)
+            if record["key"] in keys:
+                by_machine.setdefault(tuple(there.values()), {})[cell.place] = record
+    return next((records for records in by_machine.values() if len(records) == len(race)), {})
