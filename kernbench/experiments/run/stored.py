@@ -23,8 +23,8 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     checksum_of : callable
         ``checksum_of(cell, record) -> str or None``: of the data of the cell.
     any_machine : bool, default=False
-        Also the records of races (all `cells` of a data set and repeat) that one other machine has measured whole:
-        their times are compared with each other alone.
+        Also the last records of races (all `cells` of a data set and repeat) that one other machine has measured
+        whole: their times are compared with each other alone.
 
     Returns
     -------
@@ -47,13 +47,15 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
 
 
 def _of_another(race, of_place, machines, checksum_of):
-    """The records of a race by the first machine that has measured it whole; empty if there is none."""
-    by_machine = {}
-    for cell in race:
-        for record in of_place.get(cell.place, ()):
-            there = {name: record["environment"].get(name) for name in MACHINE}
-            checksum = checksum_of(cell, record)
-            keys = (cell_key(cell, checksum, {**machine.environment(cell), **there}) for machine in machines)
-            if record["key"] in keys:
-                by_machine.setdefault(tuple(there.values()), {})[cell.place] = record
-    return next((records for records in by_machine.values() if len(records) == len(race)), {})
+    """The last records of a race if one machine has made them all; else none, since a report shows the last ones."""
+    last = [(cell, of_place[cell.place][-1]) for cell in race if cell.place in of_place]
+    found = {tuple(record["environment"].get(name) for name in MACHINE) for _, record in last}
+    if len(last) < len(race) or len(found) > 1:
+        return {}
+    there = dict(zip(MACHINE, found.pop()))
+    for cell, record in last:
+        checksum = checksum_of(cell, record)
+        keys = (cell_key(cell, checksum, {**machine.environment(cell), **there}) for machine in machines)
+        if record["key"] not in keys:
+            return {}
+    return {cell.place: record for cell, record in last}

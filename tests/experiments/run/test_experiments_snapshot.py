@@ -193,7 +193,12 @@ def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, f
     assert len(made) == 10
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["cut"] == [] and manifest["processors"] == {clean["processor"]: 15, "another": 10}
-    assert len(snapshot(tmp_path, **again).records) == 10  # else only this machine's own records count
+    monkeypatch.setattr(environment, "collect", lambda: dict(clean))
+    assert snapshot(tmp_path, **again, any_machine=True).records == []
+    # Else only this machine's own records count. A race whose last records are of two machines begins again.
+    assert len(snapshot(tmp_path, **again, only=["*/begun/second"]).records) == 5
+    monkeypatch.setattr(environment, "collect", lambda: clean | {"processor": "a third"})
+    assert {record["dataset"] for record in snapshot(tmp_path, **again, any_machine=True).records} == {"begun"}
 
 
 def test_a_part_by_patterns_is_told_and_the_rest_is_listed(tmp_path, make_experiment, fake, clean):
