@@ -49,6 +49,25 @@ def test_the_usual_choice_and_a_zero_model_run_where_others_do(experiment, displ
             assert display.baseline not in racing or display.zero in racing, setting.name
 
 
+@pytest.mark.parametrize(("experiment", "display"), RACES)
+def test_linear_models_on_landmarks_say_how_a_user_writes_them(experiment, display):
+    for name in display.methods or [method.name for method in experiment.methods]:
+        method = experiment.method(name)
+        if ".landmarks:Nystroem" in method.estimator and "library" not in method.params:
+            assert method.code.startswith("from sklearn.pipeline import make_pipeline"), name
+
+
+@pytest.mark.parametrize("code", sorted({method.code for e in EXPERIMENTS for method in e.methods if method.code}))
+def test_what_a_user_writes_can_be_run(code):
+    *imports, expression = code.splitlines()
+    names = {}
+    exec("\n".join(imports), names)
+    X = np.random.default_rng(0).normal(size=(1050, 2))
+    inside = np.where((X**2).sum(axis=1) < 1.4, 1, -1)
+    predicted = eval(expression, names).fit(X, inside).predict(X)
+    assert np.mean(np.sign(predicted) == inside) > 0.9
+
+
 def test_a_model_that_is_forgotten_is_found():
     experiment = get("peers-svm")
     methods = tuple(m.name for m in experiment.methods if "nystroem" not in m.name)

@@ -35,6 +35,28 @@ RANKED_ELSEWHERE = {
 }
 
 
+def on_landmarks(linear, package="kernbench", *, kernel="rbf", n_landmarks=300):
+    """How a user writes a linear model on Nyström's features: imports, and a pipeline as the last line.
+
+    Parameters
+    ----------
+    linear : str
+        As ``"LinearSVC()"``.
+    package : str
+        What it is imported from.
+    kernel : str
+    n_landmarks : int
+    """
+    return "\n".join(
+        (
+            "from sklearn.pipeline import make_pipeline",
+            f"from {package} import {linear.partition('(')[0]}",
+            "from kernbench.features import Nystroem",
+            f'make_pipeline(Nystroem("{kernel}", n_landmarks={n_landmarks}), {linear})',
+        )
+    )
+
+
 def model_of(method):
     """The name of the public model that a method fits, or None for another library's."""
     if method.model is not None:

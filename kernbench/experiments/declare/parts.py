@@ -150,6 +150,8 @@ class Method:
         How it is measured, if this differs from the rest of the experiment: see :class:`Experiment`.
     model : str or None
         The public model that a class of the experiment's own wraps; None: `estimator` is one, or of another library.
+    code : str
+        What a user writes instead of a class of the experiment's own: imports, then an expression as the last line.
     """
 
     name: str
@@ -167,6 +169,7 @@ class Method:
     package: str | None = None
     measure: str | None = None
     model: str | None = None
+    code: str = ""
 
     def __post_init__(self) -> None:
         if (self.depends_on is None) != (self.budget_fraction is None):

@@ -144,9 +144,12 @@ class Results:
 
         With `params`, these instead of all of its own.
 
-        For a method that is a class of the experiment itself, its label and no module.
+        For a method that is a class of the experiment itself, no module, and the expression that stands for it, or its
+        label.
         """
         method = self.method(name)
+        if method is not None and method.code:
+            return method.code.splitlines()[-1], ""
         if method is None or method.estimator.startswith("kernbench.experiments."):
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")

@@ -112,7 +112,11 @@ def _verdict(task, scale, pairs, advices):
 
 
 def _code(advice):
-    """Two lines to copy."""
+    """Lines to copy."""
+    method = advice.results.method(advice.method)
+    if method is not None and method.code:
+        *imports, pipeline = method.code.splitlines()
+        return "\n".join([*imports, f"model = {pipeline}.fit(X, y)"])
     code, package = advice.results.code(advice.method, *advice.display.arguments)
     estimator = code.partition("(")[0]
     return f"from {package} import {estimator}\nmodel = {code}.fit(X, y)" if package else ""

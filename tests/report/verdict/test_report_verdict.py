@@ -67,6 +67,18 @@ def test_verdict_says_it_when_libsvm_wins(toy, records, advised):
     assert "from sklearn.svm import SVC" in found.code
 
 
+def test_a_class_of_the_experiment_is_written_as_the_pipeline_that_it_stands_for(toy, records, advised):
+    code = "from somewhere import Linear\nfrom elsewhere import Map\nmake(Map(3), Linear())"
+    pipeline = Method("mapped", "map, linear", "kernbench.experiments.measure.zero:ZeroClassifier", code=code)
+    toy = replace(toy, methods=(*toy.methods, pipeline))
+    found = advised(
+        toy, [records.one("libsvm", error=0.149, seconds=4.0), records.one("mapped", error=0.149, seconds=1.0)]
+    )
+    assert found.headline == "For a kernel SVM, use make(Map(3), Linear())."
+    imports = "from somewhere import Linear\nfrom elsewhere import Map"
+    assert found.code == f"{imports}\nmodel = make(Map(3), Linear()).fit(X, y)"
+
+
 def test_verdict_does_not_hide_early_stopping(toy, records, advised):
     early = records.one("smo", error=0.149, seconds=1.0)
     early["metrics"]["objective"] = 0.4

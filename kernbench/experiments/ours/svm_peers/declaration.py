@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_landmarks
 from kernbench.experiments.ours.svm_peers import family, largest, shares
 
 HERE = "kernbench.experiments.ours.svm_peers"
@@ -68,7 +68,9 @@ METHODS = (
     Method(
         "thundersvm", "ThunderSVM", f"{HERE}.thunder:ThunderSVC", {"kernel": "rbf", "max_mem_size": 4000}, **THUNDER
     ),
-    Method("nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", **SEEDED),
+    Method(
+        "nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", code=on_landmarks("LinearSVC()"), **SEEDED
+    ),
     Method("nystroem-sklearn", "Nyström 300 + LinearSVC, scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
     Method(
         "snapml",

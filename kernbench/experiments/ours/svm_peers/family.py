@@ -10,7 +10,7 @@ from dataclasses import replace
 from kernbench._models import ESTIMATORS
 from kernbench.experiments.declare import Axis, Bound, CrossTable, Marks, Method, MetricTable, Recommendation, Setting
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_DETECTOR, ZERO_REGRESSOR
+from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_DETECTOR, ZERO_REGRESSOR, on_landmarks
 
 HERE = "kernbench.experiments.ours.svm_peers"
 REGRESSION, NOVELTY = f"{HERE}.fits_of_family:regression", f"{HERE}.fits_of_family:novelty"
@@ -59,6 +59,7 @@ REGRESSORS = tuple(
             "Nyström 300 + LinearRegressor",
             f"{LANDMARKS}:NystroemSVR",
             model="LinearRegressor",
+            code=on_landmarks('LinearRegressor("epsilon_insensitive")'),
             **SEEDED,
         ),
         Method(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kernbench.experiments.declare import Bound, Method, MetricTable, Setting
-from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER, on_landmarks
 
 MEASURE = "kernbench.experiments.ours.svm_peers.fits_of_largest:measure"
 SEEDED = {"seed_param": "random_state"}
@@ -16,6 +16,7 @@ METHODS = tuple(
             "Nyström 300 + LinearSVC",
             "kernbench.experiments.measure.landmarks:NystroemSVC",
             model="LinearSVC",
+            code=on_landmarks("LinearSVC()"),
             **SEEDED,
         ),
         Method(

@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR
+from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_landmarks
 from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR
 
 PREDICATES = {"predicate_step": 1.0}
@@ -67,7 +67,8 @@ METHODS = (
            {"alpha": 1.76e-12, "dtype": "float64", **LAPLACIAN}, seed_param="random_state"),
     Method("nystroem", "Nyström 1000 + LinearRegressor, Laplacian, sorted matrices",
            "kernbench.experiments.measure.landmarks:NystroemRegressor", {"alpha": 1.76e-12, **LAPLACIAN},
-           seed_param="random_state", model="LinearRegressor"),
+           seed_param="random_state", model="LinearRegressor",
+           code=on_landmarks('LinearRegressor("squared_error")', kernel="laplacian", n_landmarks=1000)),
     replace(ZERO_REGRESSOR, params={"permutations": None}),
     Method("conditioning", "ridge regression and gradient descent, the same kernel matrix",
            f"{HERE}.runs.conditioning:measure",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kernbench.experiments.declare import Method, Scale, Setting
-from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER, on_landmarks
 from kernbench.experiments.papers.dsg.parts import CLASSIFIER, HERE, doubly, gamma_of
 
 SOFTMAX = {"loss": "log_loss"}
@@ -61,7 +61,8 @@ METHODS = (
     Method("svc", "SVC", "sklearn.svm:SVC", {"C": 10.0, "cache_size": 2000}),
     Method("kernel-svc", "KernelSVC", "kernbench.estimators:KernelSVC", {"C": 10.0, "cache_size": 2000}),
     Method("nystroem", "Nyström 1000 + LinearSVC", "kernbench.experiments.measure.landmarks:NystroemSVC",
-           {"C": 10.0, "n_landmarks": 1000}, seed_param="random_state", model="LinearSVC"),
+           {"C": 10.0, "n_landmarks": 1000}, seed_param="random_state", model="LinearSVC",
+           code=on_landmarks("LinearSVC()", n_landmarks=1000)),
     ZERO_CLASSIFIER,
     *NETWORKS,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR
+from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_landmarks
 from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR, doubly, gamma_of
 
 KERNEL = "kernbench.estimators.regression.kernel_regressor:KernelRegressor"
@@ -47,7 +47,8 @@ METHODS = (
     Method("n-ridge", "ridge on 256 Nyström features (n-)", RIDGE, {"features": "nystroem"},
            seed_param="random_state"),
     Method("nystroem", "Nyström 1000 + LinearRegressor", "kernbench.experiments.measure.landmarks:NystroemRegressor",
-           seed_param="random_state", model="LinearRegressor"),
+           seed_param="random_state", model="LinearRegressor",
+           code=on_landmarks('LinearRegressor("squared_error")', n_landmarks=1000)),
     ZERO_REGRESSOR,
     Method(
         "rate", "Algorithm 1, step θ/t, θα = 1", REGRESSOR,

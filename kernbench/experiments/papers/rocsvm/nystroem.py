@@ -1,7 +1,7 @@
 """``rocsvm-nystroem``: Table 2 of Bae and Shin, a radial truth, with and without Nyström's approximation."""
 
 from kernbench.experiments.declare import Bound, Claim, Method
-from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import ZERO_CLASSIFIER, on_landmarks
 from kernbench.experiments.papers.rocsvm.parts import (
     DRAWN_PAIRS,
     EQUAL,
@@ -43,6 +43,7 @@ METHODS = (
         "kernbench.experiments.measure.landmarks:NystroemLogistic",
         {"gamma": "median", "n_landmarks": 300, "landmarks": "stratified"},
         seed_param="random_state",
+        code=on_landmarks("LogisticRegression()", "sklearn.linear_model"),
     ),
     ZERO_CLASSIFIER,
     _method("pairs", "number of pairs", LANDMARKS, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),

@@ -21,7 +21,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_landmarks
 
 QUARTER = 0.25
 # Share of LIBSVM's time such that set-up and the final certificate, outside the solver's clock, fit into the quarter.
@@ -73,7 +73,7 @@ METHODS = (
         package="scikit-learn-intelex",
     ),
     Method("nystroem", "Nyström 300 + LinearSVC", "kernbench.experiments.measure.landmarks:NystroemSVC",
-           seed_param="random_state", model="LinearSVC"),
+           seed_param="random_state", model="LinearSVC", code=on_landmarks("LinearSVC()")),
     Method("doubly", "doubly stochastic", "kernbench.estimators:DoublyStochasticClassifier", {"loss": "hinge"},
            seed_param="random_state"),
     ZERO_CLASSIFIER,
