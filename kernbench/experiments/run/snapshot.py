@@ -1,24 +1,19 @@
 """All experiments at paper scale, of one state of the code, on an idle machine, with a manifest."""
 
-import json
-from collections import Counter
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 from kernbench.experiments import registry
 from kernbench.experiments.run import environment
-from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.code import experiment_digest, names_in
-from kernbench.experiments.run.progress import Event, Interrupted
+from kernbench.experiments.run.outdated import drop_outdated
+from kernbench.experiments.run.progress import Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
-from kernbench.experiments.run.stored import place_of
-from kernbench.experiments.run.storing.manifest import read_manifest, write_manifest
+from kernbench.experiments.run.storing.manifest import description, read_manifest, write_manifest
 from kernbench.experiments.run.storing.packing import ENDING, unpacked
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
-MACHINE = ("processor", "n_cores", "blas", "platform", "python", "numpy", "scipy", "scikit-learn")
 _REPORT = environment.PACKAGE.parent / "reports" / f"records.{ENDING}"
 
 
@@ -100,7 +95,7 @@ def snapshot(
     patterns = {"only": only, "skip": skip}
     if dry_run:
         return run(asked, **options, **patterns, dry_run=True)
-    _drop_outdated(folder, asked, scale, on_event)
+    drop_outdated(folder, asked, scale, on_event)
     started, runs = datetime.now(UTC), made.get("runs", [])
     summary, interrupted = None, True
     try:
@@ -125,7 +120,10 @@ def snapshot(
             before = dict.fromkeys(name for one in runs for name in one.get("experiments", ()))
             others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
             planned = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
-            _write(folder, here, [*runs, this], planned, scale)
+            with skipped_lines():
+                records = Store(folder).records()
+            manifest = description(records, here, [*runs, this], planned)
+            write_manifest(folder, manifest | {"scale": scale, "repeats": RULE})
 
 
 def _records_of(path):
@@ -139,123 +137,9 @@ def _records_of(path):
         return list(Store(folder).records())
 
 
-def _drop_outdated(folder, experiments, scale, on_event):
-    """Drop records that no cell of now would make, since the experiment has changed; say how many."""
-    store = Store(folder)
-    for experiment in experiments:
-        if not store.path(experiment.name).exists():
-            continue
-        cells, gaps = plan([experiment], scale, repeats=AUTO, optional=True)
-        is_outdated = outdated({cell.place: cell for cell in cells}, {gap.method for gap in gaps})
-        dropped, copy = store.clean(experiment.name, is_outdated)
-        if dropped:
-            note = f"{experiment.name}: {dropped} records are of code or cells that have changed since; {copy} has them"
-            (on_event or _ignore)(Event("note", message=note))
-
-
-def outdated(planned, missing=()):
-    """A function that says whether a record is of code or parameters that have changed since.
-
-    Parameters
-    ----------
-    planned : dict of tuple to Cell
-        Cells of now, by their `place`.
-    missing : collection of str
-        Methods that have none for want of a package: their records are kept.
-    """
-
-    def is_outdated(record):
-        cell = planned.get(place_of(record))
-        if cell is None:
-            return record["method"] not in missing
-        given = {name: record["params"].get(name) for name in cell.params}  # a budget is known later
-        digest = record["environment"].get("experiment_code")
-        return digest != experiment_digest(names_in(cell)) or _plain(given) != _plain(cell.params)
-
-    return is_outdated
-
-
-def _plain(params):
-    """Parameters as a record has them: JSON knows no tuples."""
-    return json.loads(json.dumps(params))
-
-
 def _experiment(one):
     return registry.get(one) if isinstance(one, str) else one
 
 
 def _ignore(event):
     """Ignore an event, which the run itself reports."""
-
-
-def _write(folder, here, runs, summary, scale):
-    with skipped_lines():
-        records = Store(folder).records()
-    ok = sum(record["status"] == "ok" for record in records)
-    manifest = {
-        "commit": here["git_commit"],
-        "commits": list(dict.fromkeys(record["environment"].get("git_commit") for record in records)),
-        "code": here["code"],
-        "experiment_code": _digests(records),
-        "kernbench": here["kernbench"],
-        "machine": {name: here[name] for name in MACHINE},
-        "processors": dict(Counter(record["environment"].get("processor") for record in records)),
-        "scale": scale,
-        "repeats": RULE,
-        "runs": runs,
-        "hours": round(sum(run["hours"] for run in runs), 3),
-        "records": len(records),
-        "records_ok": ok,
-        "cut": [*_gaps(summary), *_not_started(summary), *_failed(records)],
-    }
-    write_manifest(folder, manifest)
-
-
-def _digests(records):
-    """The digests of each experiment's own code; its methods may run different parts of it."""
-    found = {}
-    for record in records:
-        found.setdefault(record["experiment"], set()).add(record["environment"].get("experiment_code"))
-    return {name: sorted(filter(None, found[name])) for name in sorted(found)}
-
-
-def _cut(experiment, dataset, method, fits, why):
-    return {"experiment": experiment, "dataset": dataset, "method": method, "fits": fits, "why": why}
-
-
-def _gaps(summary):
-    return [_cut(gap.experiment, None, gap.method, None, gap.reason) for gap in summary.gaps]
-
-
-def _not_started(summary):
-    """List data sets with cells that have no record; of a cell whose time is unknown only the first repeat is certain.
-
-    Of a data set without any record one line stands for all methods.
-    """
-    left, begun = {}, set()
-    for planned in summary.planned:
-        cell = planned.cell
-        place = cell.experiment, cell.dataset
-        if planned.stored:
-            begun.add(place)
-        elif cell.repeat == 0 or planned.expected_seconds is not None:
-            methods = left.setdefault(place, {})
-            methods[cell.method] = methods.get(cell.method, 0) + 1
-    lines = []
-    for place, methods in left.items():
-        fits = methods.items() if place in begun else [(None, sum(methods.values()))]
-        lines += [_cut(*place, method, count, "not measured yet") for method, count in fits]
-    return lines
-
-
-def _failed(records):
-    """The last record of each cell that failed, cells that failed alike together."""
-    last = {}
-    for record in records:
-        last[record["experiment"], record["dataset"], record["method"], record["repeat"]] = record
-    found = {}
-    for (experiment, dataset, method, _), record in last.items():
-        if record["status"] != "ok":
-            place = experiment, dataset, method, f"{record['status']}: {record['error']}"
-            found[place] = found.get(place, 0) + 1
-    return [_cut(*place, fits, why) for (*place, why), fits in found.items()]

@@ -171,7 +171,7 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
     assert [name for name, _ in found] == ["kept"] * 5  # a package that is missing here is no change
 
     # A new digest of what the cells run, in all that computes it.
-    monkeypatch.setattr("kernbench.experiments.run.snapshot.experiment_digest", lambda names: "another")
+    monkeypatch.setattr("kernbench.experiments.run.outdated.experiment_digest", lambda names: "another")
     assert again(kept, max_hours=1e-9)[0] == []
 
 

@@ -1,0 +1,61 @@
+"""Records of a snapshot that cells of now would not make, since an experiment has changed."""
+
+import json
+
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.code import experiment_digest, names_in
+from kernbench.experiments.run.progress import Event
+from kernbench.experiments.run.repeats import AUTO
+from kernbench.experiments.run.stored import place_of
+from kernbench.experiments.run.storing.store import Store
+
+
+def drop_outdated(folder, experiments, scale, on_event=None):
+    """Drop records that no cell of now would make, since the experiment has changed; say how many.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the records; a copy of those of each such experiment is kept there.
+    experiments : list of Experiment
+    scale : str
+    on_event : callable, optional
+        Is told by a note.
+    """
+    store = Store(folder)
+    for experiment in experiments:
+        if not store.path(experiment.name).exists():
+            continue
+        cells, gaps = plan([experiment], scale, repeats=AUTO, optional=True)
+        is_outdated = outdated({cell.place: cell for cell in cells}, {gap.method for gap in gaps})
+        dropped, copy = store.clean(experiment.name, is_outdated)
+        if dropped and on_event is not None:
+            note = f"{experiment.name}: {dropped} records are of code or cells that have changed since; {copy} has them"
+            on_event(Event("note", message=note))
+
+
+def outdated(planned, missing=()):
+    """A function that says whether a record is of code or parameters that have changed since.
+
+    Parameters
+    ----------
+    planned : dict of tuple to Cell
+        Cells of now, by their `place`.
+    missing : collection of str
+        Methods that have none for want of a package: their records are kept.
+    """
+
+    def is_outdated(record):
+        cell = planned.get(place_of(record))
+        if cell is None:
+            return record["method"] not in missing
+        given = {name: record["params"].get(name) for name in cell.params}  # a budget is known later
+        digest = record["environment"].get("experiment_code")
+        return digest != experiment_digest(names_in(cell)) or _plain(given) != _plain(cell.params)
+
+    return is_outdated
+
+
+def _plain(params):
+    """Parameters as a record has them: JSON knows no tuples."""
+    return json.loads(json.dumps(params))
