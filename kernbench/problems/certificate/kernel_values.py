@@ -92,9 +92,9 @@ def _of_differences(eps, n_entries, length, storage):
 
 
 def largest_sum(kernel, X):
-    """Return the largest 1-norm of the lifted rows of X from their centre, in units of the width."""
+    """Return the largest 1-norm of the lifted rows of X, dense or CSR, from their centre, in units of the width."""
     if storage_of(kernel, X) == "csr":
-        lifted = X.astype(np.float64)
+        lifted = sparse.csr_matrix(X, dtype=np.float64)  # of an array, too, if most of it is zero
         lifted.data = kernel.lift(lifted.data)
         sums = abs(moved(lifted, centre_of_sparse(lifted))).sum(axis=1)
         return float(sums.max()) / kernel.unit

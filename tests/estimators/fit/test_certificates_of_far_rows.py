@@ -44,14 +44,14 @@ def draw_rows(rng, n, d, is_sparse):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(("form", "mostly_zero"), [(np.asarray, False), (np.asarray, True), (sparse.csr_matrix, True)])
 @pytest.mark.parametrize("kernel", KERNELS)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_bound_of_values_covers_their_rounding(kernel, form, dtype, seed):
+def test_bound_of_values_covers_their_rounding(kernel, form, mostly_zero, dtype, seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(4, 40)), int(rng.choice([1, 3, 10, 30]))
-    X = draw_rows(rng, n, d, form is sparse.csr_matrix)
+    X = draw_rows(rng, n, d, mostly_zero)
     kernel = KERNELS[kernel](float(10.0 ** rng.uniform(-1, 1) * d**0.5))
     exact = kernel_values(kernel, X)
     rows = KernelRows(form(X), kernel, dtype=np.dtype(dtype))
@@ -60,6 +60,16 @@ def test_bound_of_values_covers_their_rounding(kernel, form, dtype, seed):
     near = np.argsort(np.abs(X).max(axis=1))[: n // 2 + 1]
     assert np.abs(rows.batch(np.arange(n)) - exact).max() <= bound
     assert np.abs(rows.block(near, near) - exact[np.ix_(near, near)]).max() <= bound
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", Cauchy(3.0), Matern(1.5, 3.0)])
+def test_an_array_that_is_mostly_zero_is_fitted_as_its_sparse_form(kernel, dtype, global_random_seed):
+    X = sparse.random(300, 40, density=0.1, random_state=global_random_seed).toarray()
+    y = X @ np.sin(np.arange(40)) > 0
+    of_array, of_sparse = (KernelSVC(kernel, dtype=dtype).fit(form(X), y) for form in (np.asarray, sparse.csr_matrix))
+    assert of_array.converged_ and of_array.duality_gap_ <= of_array.tol * of_array.objective_
+    assert of_array.decision_function(X) == pytest.approx(of_sparse.decision_function(X), abs=1e-9)
 
 
 @pytest.mark.parametrize("far", [1e4, 1e6])

@@ -41,6 +41,26 @@ def test_the_digest_that_all_share_follows_what_measures(tmp_path):
         code.shared_digest.cache_clear()
 
 
+def test_states_that_measure_alike_have_the_digest_of_the_first(tmp_path, monkeypatch):
+    def digest_of(text):
+        (tmp_path / "smo.py").write_text(text)
+        code.shared_digest.cache_clear()
+        return code.shared_digest(tmp_path)
+
+    try:
+        first, second = digest_of("a = 1\n"), digest_of("a = 2\n")
+        monkeypatch.setattr(code, "MEASURE_ALIKE", {second: (first, "a is never read")})
+        assert [digest_of(f"a = {k}\n") == first for k in (1, 2, 3)] == [True, True, False]
+    finally:
+        code.shared_digest.cache_clear()
+
+
+def test_a_state_that_measures_like_another_says_why():
+    for later, (earlier, reason) in code.MEASURE_ALIKE.items():
+        assert len(later) == len(earlier) == 16 and earlier not in code.MEASURE_ALIKE
+        assert len(reason.split()) >= 10
+
+
 @pytest.fixture
 def package(tmp_path):
     """Its ``one.runs`` imports a module at its top, another in a function, and names a third as text."""
