@@ -5,6 +5,7 @@
     runner.py        names → records: run()
     one_run.py       … its state: what is stored, what is measured, what is told
     snapshot.py      everything at paper scale on an idle machine, with a manifest: snapshot()
+    outdated.py      records of it that cells of now would not make
     cells.py         an experiment → cells (data set × method × repeat), their seeds and keys
     patterns.py      … those that --only and --skip choose
     own_files.py     data files of the user's own as data sets
