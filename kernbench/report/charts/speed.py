@@ -74,5 +74,5 @@ def _draw(axes, fonts, tasks, names):
 
 def _compared(advices):
     """The estimator, without its arguments, and what it is compared with."""
-    name, usual = advices[0].spelled.partition("(")[0], against(advices)
+    name, usual = advices[0].short, against(advices)
     return f"{name} {usual}" if usual.startswith("is ") else f"{name} against {usual}"

@@ -77,6 +77,12 @@ class Advice:
         return self.results.spelled(self.method, kept)
 
     @property
+    def short(self):
+        """The method in a figure: the name of its class, or the label of a pipeline."""
+        method = self.results.method(self.method)
+        return self.label if method is not None and method.code else self.spelled.partition("(")[0]
+
+    @property
     def peer(self):
         return self.results.short_label(self.display.baseline)
 

@@ -77,6 +77,7 @@ def test_a_class_of_the_experiment_is_written_as_the_pipeline_that_it_stands_for
     assert found.headline == "For a kernel SVM, use make(Map(3), Linear())."
     imports = "from somewhere import Linear\nfrom elsewhere import Map"
     assert found.code == f"{imports}\nmodel = make(Map(3), Linear()).fit(X, y)"
+    assert found.advices[0].short == "map, linear"
 
 
 def test_verdict_does_not_hide_early_stopping(toy, records, advised):
