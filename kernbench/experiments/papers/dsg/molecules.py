@@ -33,14 +33,14 @@ def _doubly(name, label, search=None, **params):
     return Method(name, label, REGRESSOR, {"alpha": 0.0, "search": search, **params})
 
 
-def _ridge(name, label, permutations, **params):
-    """Exact kernel ridge regression on the inputs of the doubly stochastic method.
+# The optimum takes one step of Newton's method. With an α near rounding others refine it without a certificate, so their
+# number is bounded.
+EXACT = {"solver": "newton", "max_iter": 10, "dtype": "float64", "fit_intercept": False}
 
-    The optimum takes one step of Newton's method. With an α near rounding others refine it without a certificate, so
-    their number is bounded.
-    """
-    exact = {"solver": "newton", "max_iter": 10, "dtype": "float64", "fit_intercept": False}
-    params = {**exact, "permutations": permutations, **params}
+
+def _ridge(name, label, permutations, **params):
+    """Exact kernel ridge regression on the inputs of the doubly stochastic method."""
+    params = {**EXACT, "permutations": permutations, **params}
     search = {"width": NARROW_TO_WIDE, "alpha": ALPHAS}
     return Method(name, label, "kernbench.estimators:KernelRegressor", {**params, "search": search},
                   seed_param="random_state")  # fmt: skip
@@ -64,7 +64,7 @@ METHODS = (
            "sklearn.kernel_ridge:KernelRidge", {"alpha": 1e-8, **LAPLACIAN}),
     # KernelRidge's alpha is n times ours: 1e-8 for 5,681 molecules.
     Method("kernel-regressor", "KernelRegressor, Laplacian, sorted matrices", "kernbench.estimators:KernelRegressor",
-           {"alpha": 1.76e-12, "dtype": "float64", **LAPLACIAN}, seed_param="random_state"),
+           {"alpha": 1.76e-12, **EXACT, **LAPLACIAN}, seed_param="random_state"),
     Method("nystroem", "Nyström 1000 + LinearRegressor, Laplacian, sorted matrices",
            "kernbench.experiments.measure.landmarks:NystroemRegressor", {"alpha": 1.76e-12, **LAPLACIAN},
            seed_param="random_state", model="LinearRegressor",
