@@ -33,8 +33,8 @@ def _doubly(name, label, search=None, **params):
     return Method(name, label, REGRESSOR, {"alpha": 0.0, "search": search, **params})
 
 
-# The optimum takes one step of Newton's method. With an α near rounding others refine it without a certificate, so their
-# number is bounded.
+# The optimum takes one step of Newton's method. With an α near rounding others refine it without a certificate, so
+# their number is bounded.
 EXACT = {"solver": "newton", "max_iter": 10, "dtype": "float64", "fit_intercept": False}
 
 
