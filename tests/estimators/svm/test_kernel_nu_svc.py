@@ -225,12 +225,15 @@ def test_bad_parameters_say_what_to_change(settings, message):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [KernelNuSVC(nu=0.2, tol=1e-9)],
+    # The checks' labels are noise: a Gaussian kernel has its optimum near f = 0 there, millions of steps away.
+    [KernelNuSVC(nu=0.2, kernel="laplacian")],
     expected_failed_checks=lambda model: {
         "check_class_weight_classifiers": "a class whose weight is a ten-millionth of the other's makes nu infeasible"
     },
 )
 def test_scikit_learn_check(estimator, check):
+    if "sample_weight_equivalence" in check.func.__name__:
+        estimator.set_params(tol=1e-9)  # two fits are compared at 1e-7
     check(estimator)
 
 
