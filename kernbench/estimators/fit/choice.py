@@ -8,12 +8,13 @@ AUTO = "auto"
 SMOOTH = losses_of("margin", "residual", smooth=True)
 STEP_OR_FEW = losses_of("residual", smooth=True, flat=False)  # Newton's method takes one step, or a few
 KERNEL_LARGEST = 4000  # rows up to which a kernel matrix is factorised for these, 128 MB; with other losses f is sparse
+KERNEL_FEASIBLE = 20_000  # rows up to which one is worth a try where another solver fails, 3.2 GB
 
-# The solver that does well where another one does not converge.
+# The solvers that do well where another one does not converge, the best first.
 OTHERS = {
-    "linear-svm": {"sdca": "newton", "newton": "sdca", "bundle": "newton", None: "newton"},
-    "linear-regression": {"sdca": "newton", "newton": "sdca", None: "newton"},
-    "kernel-regression": {"sdca": "smo", "newton": "sdca", "smo": "sdca", None: "smo"},
+    "linear-svm": {"sdca": ("newton",), "newton": ("sdca",), "bundle": ("newton",), None: ("newton",)},
+    "linear-regression": {"sdca": ("newton",), "newton": ("sdca",), None: ("newton",)},
+    "kernel-regression": {"sdca": ("newton", "smo"), "newton": ("sdca",), "smo": ("sdca",), None: ("newton", "smo")},
 }
 
 
@@ -43,10 +44,11 @@ def kernel_regression_entry(loss, n_rows):
     return registry.get("newton" if n_rows <= KERNEL_LARGEST else "sdca", "kernel-regression")
 
 
-def other_solver(entry, loss):
+def other_solver(entry, loss, n_rows):
     """Return a sentence that names another solver for data on which that of `entry` did not converge; may be empty."""
     others = OTHERS.get(entry.problem, {})
-    name = others.get(entry.name, others.get(None))
-    if name is None or loss not in registry.get(name, entry.problem).losses:
-        return ""
-    return f"Try solver={name!r}, too."
+    for name in others.get(entry.name, others.get(None, ())):
+        factorises = name == "newton" and entry.problem == "kernel-regression"
+        if loss in registry.get(name, entry.problem).losses and not (factorises and n_rows > KERNEL_FEASIBLE):
+            return f"Try solver={name!r}, too."
+    return ""

@@ -217,7 +217,7 @@ class KernelRegressorTask(Task):
                 "The kernel matrix is not positive semi-definite, so that there need not be a minimum: choose another "
                 "kernel."
             )
-        return other_solver(self.entry, self.loss.name)
+        return other_solver(self.entry, self.loss.name, self.n_rows)
 
     def make_rows(self, dtype=None, keep=False):
         """Return the kernel rows, which all outputs share, by default in the precision of the task.

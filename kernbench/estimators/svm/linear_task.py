@@ -74,7 +74,7 @@ class WeightsTask(Task):
 
     def advice(self):
         """A sentence for a run that did not converge."""
-        return other_solver(self.entry, self.loss_name)
+        return other_solver(self.entry, self.loss_name, self.X.shape[0])
 
     def assemble(self, model, results):
         self.set_solutions(model, [result.model for result in results])

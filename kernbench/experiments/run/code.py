@@ -28,7 +28,11 @@ MEASURE_ALIKE = {
         "d878b289b109939f",
         "certificate/kernel_values.py: Laplacian kernels of an array that is mostly zero raised an AttributeError; the "
         "values of other rows are computed as before",
-    )
+    ),
+    "0893fed93e0fd0ce": (
+        "d878b289b109939f",
+        "estimators/fit/choice.py: a warning names another solver; the solver of a fit is chosen as before",
+    ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
 

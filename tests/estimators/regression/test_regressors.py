@@ -12,6 +12,7 @@ from sklearn.svm import SVR
 
 import kernbench
 from kernbench import KernelRegressor, LinearRegressor
+from kernbench.estimators.fit import choice
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.solvers import registry
 
@@ -270,3 +271,17 @@ def test_an_indefinite_matrix_is_named_as_the_cause(loss, solver):
             assert "not positive semi-definite" in str(error)
         else:
             assert any("not positive semi-definite" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize(
+    "loss, feasible, other", [("squared_error", 60, "newton"), ("absolute_error", 60, "smo"), ("huber", 59, "smo")]
+)
+def test_a_warning_names_a_solver_that_does_better(loss, feasible, other, numbers, monkeypatch):
+    """Newton's step is exact where coordinate ascent is slow, as long as the kernel matrix can be factorised."""
+    X, y = (part[:60] for part in numbers)
+    monkeypatch.setattr(choice, "KERNEL_FEASIBLE", feasible)
+    with pytest.warns(ConvergenceWarning, match=rf"solver='sdca'.* Try solver='{other}', too\."):
+        KernelRegressor(loss, solver="sdca", alpha=1e-9, max_iter=1000, random_state=0).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        KernelRegressor(loss, solver=other, alpha=1e-9).fit(X, y)
