@@ -50,10 +50,11 @@ def test_the_usual_choice_and_a_zero_model_run_where_others_do(experiment, displ
 
 
 @pytest.mark.parametrize(("experiment", "display"), RACES)
-def test_linear_models_on_landmarks_say_how_a_user_writes_them(experiment, display):
+def test_linear_models_on_features_say_how_a_user_writes_them(experiment, display):
     for name in display.methods or [method.name for method in experiment.methods]:
         method = experiment.method(name)
-        if ".landmarks:Nystroem" in method.estimator and "library" not in method.params:
+        on_landmarks = ".landmarks:Nystroem" in method.estimator and "library" not in method.params
+        if on_landmarks or method.estimator.endswith(":FixedFeaturesRidge"):
             assert method.code.startswith("from sklearn.pipeline import make_pipeline"), name
 
 

@@ -35,26 +35,31 @@ RANKED_ELSEWHERE = {
 }
 
 
-def on_landmarks(linear, package="kernbench", *, kernel="rbf", n_landmarks=300):
-    """How a user writes a linear model on Nyström's features: imports, and a pipeline as the last line.
+def on_features(features, linear, package="kernbench"):
+    """How a user writes a linear model on the features of a kernel: imports, and a pipeline as the last line.
 
     Parameters
     ----------
+    features : str
+        A transformer of `kernbench.features`, as ``'RandomFeatures("rbf", n_features=256)'``.
     linear : str
         As ``"LinearSVC()"``.
     package : str
-        What it is imported from.
-    kernel : str
-    n_landmarks : int
+        What the linear model is imported from.
     """
     return "\n".join(
         (
             "from sklearn.pipeline import make_pipeline",
             f"from {package} import {linear.partition('(')[0]}",
-            "from kernbench.features import Nystroem",
-            f'make_pipeline(Nystroem("{kernel}", n_landmarks={n_landmarks}), {linear})',
+            f"from kernbench.features import {features.partition('(')[0]}",
+            f"make_pipeline({features}, {linear})",
         )
     )
+
+
+def on_landmarks(linear, package="kernbench", *, kernel="rbf", n_landmarks=300):
+    """`on_features`, of `n_landmarks` rows (Nyström's method)."""
+    return on_features(f'Nystroem("{kernel}", n_landmarks={n_landmarks})', linear, package)
 
 
 def model_of(method):

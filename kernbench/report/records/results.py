@@ -159,6 +159,14 @@ class Results:
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package
 
+    def to_copy(self, name, *more):
+        """Lines that make a method's model: imports, and the model as the last line; none of what is not for users."""
+        method = self.method(name)
+        if method is not None and method.code:
+            return method.code.splitlines()
+        code, package = self.code(name, *more)
+        return [f"from {package} import {code.partition('(')[0]}", code] if package else []
+
     def spelled(self, name, params=None):
         """A method in a sentence: its code, with the package of a class of another library."""
         code, package = self.code(name, params=params)

@@ -78,9 +78,9 @@ class Advice:
 
     @property
     def short(self):
-        """The method in a figure: the name of its class, or the label of a pipeline."""
-        method = self.results.method(self.method)
-        return self.label if method is not None and method.code else self.spelled.partition("(")[0]
+        """The method in a figure: the name of its class, or the label of what is no class for users."""
+        _, package = self.results.code(self.method)
+        return self.spelled.partition("(")[0] if package else self.results.short_label(self.method)
 
     @property
     def peer(self):

@@ -113,13 +113,8 @@ def _verdict(task, scale, pairs, advices):
 
 def _code(advice):
     """Lines to copy."""
-    method = advice.results.method(advice.method)
-    if method is not None and method.code:
-        *imports, pipeline = method.code.splitlines()
-        return "\n".join([*imports, f"model = {pipeline}.fit(X, y)"])
-    code, package = advice.results.code(advice.method, *advice.display.arguments)
-    estimator = code.partition("(")[0]
-    return f"from {package} import {estimator}\nmodel = {code}.fit(X, y)" if package else ""
+    *imports, model = advice.results.to_copy(advice.method, *advice.display.arguments) or [""]
+    return "\n".join([*imports, f"model = {model}.fit(X, y)"]) if imports else ""
 
 
 def _cells(pairs):

@@ -18,7 +18,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_landmarks
+from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_features, on_landmarks
 from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR
 
 PREDICATES = {"predicate_step": 1.0}
@@ -59,7 +59,8 @@ METHODS = (
            f"{HERE}.peers:FixedFeaturesRidge",
            {"n_features": 4096, "permutations": 4, **PREDICATES,
             "search": {"width": NARROW_TO_WIDE, "alpha": [1e-8, 1e-6]}},
-           seed_param="random_state"),
+           seed_param="random_state",
+           code=on_features('RandomFeatures("rbf", n_features=4096)', "Ridge()", "sklearn.linear_model")),
     Method("kernel-ridge", "kernel ridge (scikit-learn), Laplacian, sorted matrices",
            "sklearn.kernel_ridge:KernelRidge", {"alpha": 1e-8, **LAPLACIAN}),
     # KernelRidge's alpha is n times ours: 1e-8 for 5,681 molecules.

@@ -16,7 +16,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_landmarks
+from kernbench.experiments.declare.entrants import TRIMMED_REGRESSION, ZERO_REGRESSOR, on_features, on_landmarks
 from kernbench.experiments.papers.dsg.parts import HERE, PAPER, REGRESSOR, doubly, gamma_of
 
 KERNEL = "kernbench.estimators.regression.kernel_regressor:KernelRegressor"
@@ -43,9 +43,10 @@ METHODS = (
         for solver, title in (("sdca", "SDCA"), ("pegasos", "Pegasos"))
         for letter, features in (("r", "random"), ("n", "nystroem"))
     ),
-    Method("r-ridge", "ridge on 256 random features (r-)", RIDGE, {"features": "random"}, seed_param="random_state"),
+    Method("r-ridge", "ridge on 256 random features (r-)", RIDGE, {"features": "random"}, seed_param="random_state",
+           code=on_features('RandomFeatures("rbf", n_features=256)', "Ridge()", "sklearn.linear_model")),
     Method("n-ridge", "ridge on 256 Nyström features (n-)", RIDGE, {"features": "nystroem"},
-           seed_param="random_state"),
+           seed_param="random_state", code=on_landmarks("Ridge()", "sklearn.linear_model", n_landmarks=256)),
     Method("nystroem", "Nyström 1000 + LinearRegressor", "kernbench.experiments.measure.landmarks:NystroemRegressor",
            seed_param="random_state", model="LinearRegressor",
            code=on_landmarks('LinearRegressor("squared_error")', n_landmarks=1000)),
