@@ -226,6 +226,8 @@ def one_pass(records):
         ("dsg-svm", "mnist-8-vs-6", "doubly", "MNIST's 8 against 6, 50 principal components"),
         ("dsg-svm", "forest", "doubly", "Forest cover, 522,910 rows, .3 times the median distance"),
         ("dsg-svm", "forest-median", "doubly", "Forest cover, the median distance"),
+        ("dsg-svm", "forest-median", "doubly-sharp", "Forest cover, the median distance, with less damping"),
+        ("dsg-svm", "forest-median", "minimum", "Forest cover, the median distance: the exact model, `KernelSVC`"),
         ("dsg-multiclass", "mnist", "doubly", "MNIST, ten classes, softmax"),
         ("dsg-multiclass", "mnist", "sampler-sgd", "MNIST: scikit-learn's `RBFSampler` with SGD, equal time"),
         ("dsg-multiclass", "mnist", "kernel-svc", "MNIST: `KernelSVC`"),
