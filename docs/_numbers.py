@@ -55,10 +55,10 @@ class Records:
         found = [record["seconds"][clock] for record in self.of(*place).values()]
         return median(found) if found else None
 
-    def machine(self, experiment):
-        """The processors, the threads and, if there are several, the commits of an experiment's records, in words."""
+    def machine(self, *experiments):
+        """The processors, the threads and, if there are several, the commits of experiments' records, in words."""
         environments = [
-            r["environment"] for place, found in self._found.items() if place[0] == experiment for r in found.values()
+            r["environment"] for place, found in self._found.items() if place[0] in experiments for r in found.values()
         ]
         processors = sorted({f"{e['processor']}, {e['blas'].split()[-1]} kernels" for e in environments})
         threads = sorted({e["n_threads"] for e in environments})
@@ -241,8 +241,8 @@ def one_pass(records):
             is_ours = place[-1].startswith("doubly")  # iterations of the others are not rows or batches
             seen = f"{fmean(records.values(*place, metric='passes').values()):.1f}" if is_ours else "–"
             rows.append([label, _mean(errors), seen, f"{_significant(records.seconds(*place))} s", str(len(errors))])
-    machines = dict.fromkeys(map(records.machine, ("dsg-svm", "dsg-multiclass")))
-    return f"{_table(['', 'test error, %', 'passes', 'time of the fit', 'repeats'], rows)}\n{'; '.join(machines)}.\n"
+    table = _table(["", "test error, %", "passes", "time of the fit", "repeats"], rows)
+    return f"{table}\n{records.machine('dsg-svm', 'dsg-multiclass')}.\n"
 
 
 def workers(records):
