@@ -10,11 +10,20 @@ MOST_ROWS = 6
 def recommended(verdicts):
     """The verdicts of the first screen with the advices of their headline.
 
+    The screen says how much faster a method is. Where the usual choice itself is recommended there is nothing to say,
+    so such tasks come last, if there is room.
+
     Returns
     -------
     list of (Verdict, list of Advice)
     """
-    return [(verdict, most_chosen(verdict.advices)) for verdict in verdicts if verdict.advices][:MOST_ROWS]
+    found = [(verdict, most_chosen(verdict.advices)) for verdict in verdicts if verdict.advices]
+    return sorted(found, key=lambda pair: _is_usual(pair[1]))[:MOST_ROWS]
+
+
+def _is_usual(advices):
+    """Whether the recommended method is the usual choice on all data sets."""
+    return all(advice.method == advice.display.baseline for advice in advices)
 
 
 def headline_table(verdicts, sections):
@@ -54,7 +63,7 @@ def _row(verdict, advices, anchors):
 def _speed(advices, n_races):
     """How much faster, where the usual choice has a time, and on how many data sets the method is the one to use."""
     share = f"chosen on {len(advices)} of {text.plural(n_races, 'data set')}"
-    if all(advice.method == advice.display.baseline for advice in advices):
+    if _is_usual(advices):
         return f"is the usual choice; {share}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
     if not ratios:

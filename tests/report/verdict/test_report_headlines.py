@@ -90,6 +90,14 @@ def test_the_first_screen_is_short(judged, records):
     assert headline_table([], []) is None and speed_picture([]) is None
 
 
+def test_a_task_whose_usual_choice_is_recommended_gives_way_to_one_with_a_factor(judged, records):
+    (compared,) = judged(records.race())
+    usual = [record for record in records.race() if record["method"] == "libsvm"]
+    (usual,) = judged(usual + [records.one("smo", repeat=k, error=0.4) for k in range(3)])
+    shown = [verdict for verdict, _ in recommended([usual] * 4 + [compared] * 4)]
+    assert [verdict is compared for verdict in shown] == [True] * 4 + [False] * (MOST_ROWS - 4)
+
+
 def test_the_row_and_the_verdict_name_one_method_where_two_are_chosen_as_often(judged, records):
     """That of the larger problem, whichever data set comes first."""
     for fast, slow in (("adult", "mnist"), ("mnist", "adult")):
