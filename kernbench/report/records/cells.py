@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from kernbench.report.statistics import finite, finite_values, median_or_none
 
+# A fit that keeps its threads busy takes processor time of its own only; a short one is measured too coarsely to say.
+SPARE, LEAST_SECONDS = 1.25, 0.1
 # Two times may be divided by each other only when all of these agree, and the code does.
 SETUP = ("processor", "n_cores", "n_threads", "jobs", "overcommitted", "blas")
 
@@ -71,6 +73,16 @@ class Cell:
             found = [part(record, "trace").get(column) for column in columns]
             if all(isinstance(column, list) for column in found) and len({*map(len, found)}) == 1:
                 yield [[finite(value) for value in column] for column in found]
+
+    def exceeds_threads(self):
+        """Whether a fit used more processor time than its threads have, where that is recorded."""
+        for record in self.ok:
+            seconds = part(record, "seconds")
+            wall, busy = (finite(seconds.get(clock)) for clock in ("fit", "fit_cpu"))
+            n_threads = finite(part(record, "environment").get("n_threads"))
+            if None not in (wall, busy, n_threads) and wall > LEAST_SECONDS and busy > SPARE * n_threads * wall:
+                return True
+        return False
 
     def data(self):
         """What is known of the data set: name, kind, sizes, checksum, description."""

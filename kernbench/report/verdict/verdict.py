@@ -88,9 +88,24 @@ def _unmeasured(pairs):
     return found
 
 
+def _on_more_cores(pairs):
+    """A caveat for each method that did not keep to the threads a fit is given."""
+    found = {}
+    for results, display in pairs:
+        for dataset in results.chosen_datasets(display):
+            for name in results.methods(dataset):
+                if results.cell(dataset, name).exceeds_threads():
+                    found.setdefault(results.short_label(name), {})[dataset] = None
+    return [
+        f"{label} computed on more cores than the threads it was given, and than the others (on "
+        f"{text.listed(datasets)}): in equal conditions it takes longer."
+        for label, datasets in found.items()
+    ]
+
+
 def _verdict(task, scale, pairs, advices):
     absent = _unmeasured(pairs)
-    basis, caveats = _basis(scale, pairs), _caveats(scale, _cells(pairs))
+    basis, caveats = _basis(scale, pairs), _caveats(scale, _cells(pairs)) + _on_more_cores(pairs)
     caveats += [
         f"{main} was not measured on {text.listed(datasets)}: nothing is recommended there."
         for main, datasets in absent.items()

@@ -221,6 +221,27 @@ def test_nothing_is_recommended_where_our_own_model_was_not_measured(main_is_our
     assert "KernelSVC was not measured on adult: nothing is recommended there." in found.caveats
 
 
+@pytest.mark.parametrize(("wall", "busy", "n_threads", "exceeds"), [
+    (8.0, 15.5, 1, True),
+    (8.0, 8.4, 1, False),
+    (8.0, 15.5, 2, False),
+    (0.01, 0.02, 1, False),  # too short for the clock of the processor
+    (8.0, None, 1, False),
+])  # fmt: skip
+def test_a_method_on_more_cores_than_its_threads_is_told(toy, records, advised, wall, busy, n_threads, exceeds):
+    rows = records.race()
+    for record in rows:
+        if record["method"] == "libsvm":
+            record["seconds"] |= {"fit": wall, "fit_cpu": busy}
+            record["environment"] = record["environment"] | {"n_threads": n_threads}
+    told = [caveat for caveat in advised(toy, rows).caveats if "more cores" in caveat]
+    expected = (
+        "LIBSVM computed on more cores than the threads it was given, and than the others (on adult): in equal "
+        "conditions it takes longer."
+    )
+    assert told == ([expected] if exceeds else [])
+
+
 def test_a_failure_of_our_own_model_is_a_measurement(main_is_ours, records, advised):
     found = advised(main_is_ours, [records.one("libsvm", seconds=8.0), records.failure("smo")])
     assert found.headline == "For a kernel SVM, use sklearn.svm.SVC()."
