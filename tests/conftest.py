@@ -1,5 +1,6 @@
 """Seeds for all tests; small problems with known optima, and oracles that share no code with the tested modules."""
 
+import gc
 import os
 import re
 import signal
@@ -51,6 +52,11 @@ hypothesis.settings.load_profile("kernbench")
 def pytest_configure(config):
     """Leave the order of tests to pytest-randomly, where it is installed, but not their seeds."""
     config.option.randomly_reset_seed = False
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector the tests themselves: they stay, and to walk over all of them takes half a second."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", params=SEEDS)
