@@ -150,6 +150,42 @@ def svm_limits(records):
     return _table(head, rows)
 
 
+SEARCHES = {
+    "grid-svc": "`GridSearchCV(SVC)`",
+    "grid-intelex": "`GridSearchCV`, intelex",
+    "grid-kernel": "`GridSearchCV(KernelSVC)`",
+    "exact": "`KernelSVCCV`",
+    "race": '`search="race"`',
+    "halving-svc": "`HalvingGridSearchCV(SVC)`",
+    "halving-kernel": "`HalvingGridSearchCV(KernelSVC)`",
+}
+TUNED = {
+    "digits": "digits, 1,297 × 64, ten classes",
+    "adult-5000-grid": "Adult, 5,000 × 123",
+    "adult-10000-grid": "Adult, 10,000 × 123",
+    "w8a-10000-grid": "w8a, 10,000 × 300, sparse",
+    "ijcnn1-10000-grid": "ijcnn1, 10,000 × 22",
+    "covtype-10000-grid": "covtype, 10,000 × 54",
+}
+
+
+def searches(records):
+    """Time to a tuned model and its test error, docs/performance.md."""
+
+    def entry(name, method):
+        found = records.values("tuning", name, method, metric="test_error").values()
+        if not found:
+            return "–"
+        return f"{_significant(records.seconds('tuning', name, method))} s, {_mean(list(found))}"
+
+    rows = [
+        [label, *(entry(name, method) for method in SEARCHES)]
+        for name, label in TUNED.items()
+        if records.of("tuning", name, "exact")
+    ]
+    return f"{_table(['rows', *SEARCHES.values()], rows)}\n{records.machine('tuning')}.\n"
+
+
 def gp_std(records):
     """Errors of mean and variances of the Gaussian process, docs/doubly_stochastic.md."""
     rows = []
@@ -269,6 +305,7 @@ TEXTS = {
     "svm-headline": svm_headline,
     "svm-table": svm_table,
     "svm-limits": svm_limits,
+    "searches": searches,
     "gp-std": gp_std,
     "window-table": window_table,
     "window-differences": window_differences,
