@@ -75,13 +75,13 @@ class Cell:
             if all(isinstance(column, list) for column in found) and len({*map(len, found)}) == 1:
                 yield [[finite(value) for value in column] for column in found]
 
-    def exceeds_threads(self):
-        """Whether a fit used more processor time than its threads have, where that is recorded."""
+    def exceeds_threads(self, wall, processor):
+        """Whether more processor time was used than its threads have, by two clocks of a record where it has them."""
         for record in self.ok:
             seconds = part(record, "seconds")
-            wall, busy = (finite(seconds.get(clock)) for clock in ("fit", "fit_cpu"))
+            passed, busy = (finite(seconds.get(clock)) for clock in (wall, processor))
             n_threads = finite(part(record, "environment").get("n_threads"))
-            if None not in (wall, busy, n_threads) and wall > LEAST_SECONDS and busy > SPARE * n_threads * wall:
+            if None not in (passed, busy, n_threads) and passed > LEAST_SECONDS and busy > SPARE * n_threads * passed:
                 return True
         return False
 

@@ -88,18 +88,27 @@ def _unmeasured(pairs):
     return found
 
 
+# The clocks of a record: how long something took, its processor time; and what it means that the latter is larger.
+MORE_CORES = {
+    ("fit", "fit_cpu"): ", and than the others ({}): in equal conditions it takes longer.",
+    # Searches are compared by the processor time that was measured; "total" is that of the whole cell.
+    ("total", "measured"): " ({}): its time is that of all cores together, longer than it took.",
+}
+
+
 def _on_more_cores(pairs):
     """A caveat for each method that did not keep to the threads a fit is given."""
     found = {}
     for results, display in pairs:
         for dataset in results.chosen_datasets(display):
             for name in results.methods(dataset):
-                if results.cell(dataset, name).exceeds_threads():
-                    found.setdefault(results.short_label(name), {})[dataset] = None
+                for clocks in MORE_CORES:
+                    if results.cell(dataset, name).exceeds_threads(*clocks):
+                        found.setdefault((results.short_label(name), clocks), {})[dataset] = None
     return [
-        f"{label} computed on more cores than the threads it was given, and than the others (on "
-        f"{text.listed(datasets)}): in equal conditions it takes longer."
-        for label, datasets in found.items()
+        f"{label} computed on more cores than the threads it was given"
+        + MORE_CORES[clocks].format(f"on {text.listed(datasets)}")
+        for (label, clocks), datasets in found.items()
     ]
 
 

@@ -242,6 +242,21 @@ def test_a_method_on_more_cores_than_its_threads_is_told(toy, records, advised, 
     assert told == ([expected] if exceeds else [])
 
 
+@pytest.mark.parametrize(("measured", "told"), [(15.5, True), (9.5, False)])
+def test_a_processor_time_of_several_cores_is_told(toy, records, advised, measured, told):
+    """Where the processor time is what is compared, more than the whole cell took."""
+    rows = records.race()
+    for record in rows:
+        if record["method"] == "libsvm":
+            record["seconds"] |= {"fit": 10 * measured, "measured": measured, "total": 8.0}
+    found = [caveat for caveat in advised(toy, rows).caveats if "more cores" in caveat]
+    expected = (
+        "LIBSVM computed on more cores than the threads it was given (on adult): its time is that of all cores "
+        "together, longer than it took."
+    )
+    assert found == ([expected] if told else [])
+
+
 def test_a_failure_of_our_own_model_is_a_measurement(main_is_ours, records, advised):
     found = advised(main_is_ours, [records.one("libsvm", seconds=8.0), records.failure("smo")])
     assert found.headline == "For a kernel SVM, use sklearn.svm.SVC()."
