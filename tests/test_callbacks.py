@@ -153,7 +153,7 @@ def test_a_path_has_a_task_for_each_strength():
     assert [c.task_name for c in recorder.contexts if c.parent is recorder.contexts[0]] == ["alpha=1", "alpha=0.1"]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_cells_of_a_path_are_tasks_whatever_works_on_the_folds(n_jobs):
     X, y = examples_of("rank")
     search, recorder = ROCSVCCV(alphas=[1.0, 0.1], cv=3, n_jobs=n_jobs, random_state=0), Propagated()

@@ -174,6 +174,10 @@ def collected(seeds):
 def test_seeds_may_be_chosen():
     code, text = collected("0,4-6")
     assert code == 0 and sorted(re.findall(r"\[(\d+)-LinearSVC\]", text)) == ["0", "4", "5", "6"]
+
+
+@pytest.mark.slow
+def test_seeds_that_are_none_are_refused():
     code, text = collected("many")
     assert code == pytest.ExitCode.USAGE_ERROR and "is like 3, 0,4 or 0-9, not 'many'" in text
 

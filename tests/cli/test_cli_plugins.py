@@ -49,7 +49,12 @@ def test_list_and_fit_know_the_solver(kernbench):
     assert fit.exit_code == 0 and "duality gap" in fit.stdout
 
 
-@pytest.mark.parametrize("kind", ["kernel-svm", "linear-svm", "roc-svm", "kernel-regression", "linear-regression"])
+OTHERS = ["linear-svm", "roc-svm", "kernel-regression"]  # their templates keep every law in test_solvers_checks
+
+
+@pytest.mark.parametrize(
+    "kind", ["kernel-svm", "linear-regression", *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
+)
 def test_what_new_writes_passes_its_checks(kernbench, kind):
     kernbench("new", "solver", "mine", "--kind", kind)
     checked = kernbench("check", "mine.py")

@@ -104,7 +104,9 @@ def test_ctrl_c_says_how_to_go_on(kernbench, monkeypatch):
     assert result.stderr.strip() == "kernbench: interrupted after 3 of 9 cells; the same command again does the rest"
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda how: how.name
+)
 def test_a_real_interrupt_loses_no_finished_fit(tmp_path, how):
     command = [sys.executable, "-P", "-m", "kernbench", "run", *FAST[:-1], "50"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)

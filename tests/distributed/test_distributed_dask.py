@@ -82,7 +82,7 @@ def weights_of(model):
 LINEAR = ("bundle", "newton", "squared", "window", "tight")  # without features that could be kept
 
 # The others hold the same law for more models; starting workers and their imports takes most of their time.
-QUICK = (("bundle", "auto"), ("linear", "auto"), ("pipeline", 0))
+QUICK = (("linear", "auto"), ("pipeline", 0))
 PLACES = [(name, memory) for name in MODELS for memory in ("auto", 0) if memory or name not in LINEAR]
 
 

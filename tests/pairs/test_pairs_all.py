@@ -46,7 +46,7 @@ def test_losses_and_derivatives_are_the_double_sums(Pairs, weighted, ties, n, pa
 
 @WEIGHTED
 @TIES
-@pytest.mark.parametrize("n", [100, 5000, 9001])
+@pytest.mark.parametrize("n", [100, 5000, pytest.param(9001, marks=pytest.mark.slow)])
 def test_twins_agree(weighted, ties, n, pair_problem):
     p = pair_problem(3, n, weighted, ties)
     found = everything(AllPairs(p.y, p.weights), p.scores, p.v)

@@ -15,7 +15,12 @@ from kernbench.solvers.registry import SOLVERS
 CHECKED = [entry for entry in SOLVERS if entry.name != "closed-form" and entry.problem in FORMS]
 
 
-@pytest.mark.parametrize("law", LAWS)
+# The twins of every solver are compared on more problems in the tests of each problem, test_*_twins.py.
+TWINS = "twins are in lockstep"
+AT_LENGTH = [pytest.param(law, marks=pytest.mark.slow if law == TWINS else ()) for law in LAWS]
+
+
+@pytest.mark.parametrize("law", AT_LENGTH)
 @pytest.mark.parametrize("entry", CHECKED, ids=lambda entry: f"{entry.problem}-{entry.name}")
 def test_every_solver_of_ours_keeps_every_law(entry, law):
     LAWS[law](entry)

@@ -176,7 +176,7 @@ def by_libsvm(problem, kernel):
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.problem}-{entry.name}")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_certificates_hold_at_the_edge_of_the_numbers(entry, seed):
     with warnings.catch_warnings():

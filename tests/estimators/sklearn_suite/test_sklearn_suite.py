@@ -57,6 +57,7 @@ def test_tests_of_scikit_learn_pass_but_for_the_expected_ones(modules, tmp_path)
     assert done.returncode == 0, "\n".join(done.stdout.splitlines()[-100:])
 
 
+@pytest.mark.slow
 def test_our_classes_stand_in_for_those_of_scikit_learn(tmp_path):
     """The shim is in effect: one test passes, one with a parameter of theirs is skipped, one fails as expected."""
     names = "test_libsvm_iris or test_probability or test_unfitted or test_gamma_scale"

@@ -49,7 +49,9 @@ run(experiment, results={results!r})
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL], ids=lambda how: how.name
+)
 def test_ended_run_leaves_nothing_behind_but_its_records_and_goes_on(tmp_path, monkeypatch, how):
     if not Path("/proc/self").exists():
         pytest.skip("looks for processes in /proc")

@@ -51,6 +51,7 @@ def test_threads_are_pinned_for_each_number_of_them(tmp_path, make_experiment, f
     assert [metrics["openmp_threads"] for metrics in found] == [1, 2]
 
 
+@pytest.mark.slow
 @needs_fork
 def test_death_of_the_fork_server_is_survived(tmp_path, make_experiment, fake, monkeypatch):
     servers = []

@@ -110,6 +110,7 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     assert manifest["cut"] == [] and manifest["records_ok"] == 10
 
 
+@pytest.mark.slow
 def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment, fake, clean):
     settings = [Setting(name, {}, loader="experiment_fakes:load", optional=name == "late") for name in ("late", "step")]
     experiment = make_experiment(fake("first"), fake("second"), settings=tuple(settings))
@@ -119,6 +120,7 @@ def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment
     assert made == [place for place in once for _ in range(2)]
 
 
+@pytest.mark.slow
 def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, fake, clean):
     settings = [Setting(name, {}, loader="experiment_fakes:load") for name in ("long", "new", "short")]
     experiment = make_experiment(fake("first"), fake("second"), settings=tuple(settings))
@@ -151,6 +153,7 @@ def test_what_ran_out_of_time_counts_as_its_limit(make_experiment, fake):
     assert [expectations.of(cell) for cell in cells] == [30.0, None, None]  # a failed cell is not repeated
 
 
+@pytest.mark.slow
 def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_experiment, fake, clean, monkeypatch):
     events = []
 
@@ -175,6 +178,7 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
     assert again(kept, max_hours=1e-9)[0] == []
 
 
+@pytest.mark.slow
 def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, fake, clean, monkeypatch):
     settings = tuple(Setting(name, {}, loader="experiment_fakes:load") for name in ("whole", "begun"))
     experiment = make_experiment(fake("first"), fake("second"), settings=settings)
@@ -224,6 +228,7 @@ def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, 
     assert [cut["why"] for cut in manifest["cut"]] == ["not measured yet"]
 
 
+@pytest.mark.slow
 def test_a_manifest_is_about_the_experiments_of_all_calls(tmp_path, make_experiment, fake, clean, monkeypatch):
     first, second = (replace(make_experiment(fake("good")), name=name) for name in ("one", "two"))
     monkeypatch.setattr(registry, "EXPERIMENTS", [first, second])

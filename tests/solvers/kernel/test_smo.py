@@ -205,7 +205,9 @@ def test_squared_hinge_without_an_optimum_stalls(overlapping, classic_rows, fit_
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("classic_rows, chunk", [(0, 10_000), (5000, 500), (5000, 34_000)])
+@pytest.mark.parametrize(
+    "classic_rows, chunk", [(0, 10_000), (5000, 500), pytest.param(5000, 34_000, marks=pytest.mark.slow)]
+)
 def test_steps_without_progress_end(overlapping, classic_rows, chunk, dtype):
     """Inconsistent rows allow steps forever: such a run stalls, for any length of its rounds."""
     X, y = overlapping
