@@ -54,7 +54,9 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", ["an estimator", "a compiled module", pytest.param("a worker", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "way", [pytest.param(way, marks=pytest.mark.slow if way == "a worker" else ()) for way in WAYS]
+)
 def test_an_import_says_what_to_do(tree, way):
     code, text = run(tree, "-c", WAYS[way])
     # Resource trackers of processes that ended may warn after it.

@@ -1,4 +1,7 @@
-"""A snapshot: one state of the code, one cell at a time on an idle machine, as many repeats as its time allows."""
+"""A snapshot: one state of the code, one cell at a time on an idle machine, as many repeats as its time allows.
+
+The slow tests run many cells, each in a process of its own, to look at what is decided before and after a cell.
+"""
 
 import json
 from dataclasses import replace
