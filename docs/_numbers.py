@@ -156,6 +156,7 @@ SEARCHES = {
     "grid-kernel": "`GridSearchCV(KernelSVC)`",
     "exact": "`KernelSVCCV`",
     "race": '`search="race"`',
+    "halving": '`search="halving"`',
     "halving-svc": "`HalvingGridSearchCV(SVC)`",
     "halving-kernel": "`HalvingGridSearchCV(KernelSVC)`",
 }

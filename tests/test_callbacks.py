@@ -166,7 +166,7 @@ def test_cells_of_a_path_are_tasks_whatever_works_on_the_folds(n_jobs):
     np.testing.assert_array_equal(reported.auc_path_, search.fit(X, y).auc_path_)
 
 
-@pytest.mark.parametrize("search", ["exact", "race"])
+@pytest.mark.parametrize("search", ["exact", "race", "halving"])
 def test_cells_and_refit_of_a_search_are_tasks(search):
     X, y = examples_of("classify")
     recorder = Recorder()

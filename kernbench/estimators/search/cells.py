@@ -56,7 +56,7 @@ class GridOfCells:
         self.n_kernel_evaluations = self.n_unconverged = 0
 
     def run(self, strengths, groups):
-        """Solve all cells, one path of `strengths` for each of `groups`, the other parameters."""
+        """Solve the cells, one path of `strengths` for each of `groups`, the other parameters."""
         name, self.strengths, self.groups = self.search._strength, strengths, groups
         self.cells = [{"params": {name: strength, **group}} for strength in strengths for group in groups]
         limit = self.search.max_seconds
@@ -80,11 +80,11 @@ class GridOfCells:
         for g, group in enumerate(self.groups):
             stored = self._stored(group)
             with self._counting(stored):
-                for strength, cell in stored.cells(self._in_turn()):
+                for strength, cell in stored.cells(self._in_turn(g)):
                     self._add(self._index(strength, g), cell)
 
-    def _in_turn(self):
-        """Return the strengths in the order of a path."""
+    def _in_turn(self, g):
+        """Return the strengths to be solved of a group, in the order of a path."""
         return sorted(self.strengths, reverse=not self.search._ascending)
 
     def _index(self, strength, g):
@@ -99,11 +99,11 @@ class GridOfCells:
         left, bare, work = self.deadline - perf_counter(), self.search._bare(), []
         stored = [self._stored(group) for group in self.groups]
         for g, own in enumerate(stored):
-            found = own.found(self._in_turn())
+            found = own.found(self._in_turn(g))
             for strength, cell in found.items():
                 self._add(self._index(strength, g), cell)
             self.kept |= own.kept
-            missing = [strength for strength in self._in_turn() if strength not in found]
+            missing = [strength for strength in self._in_turn(g) if strength not in found]
             memory = None
             if (
                 len(parts) == 1
@@ -136,16 +136,20 @@ class GridOfCells:
     def _add(self, index, cell):
         """Score a cell; keep its solutions if it is the best so far."""
         start, own = perf_counter(), self.cells[index]
-        held_out = self.search._held_out(cell.values, self.examples)
-        if self.scoring.needs_probabilities:
-            held_out.probabilities = self.search._probabilities(held_out, self.folds, self.examples)
-        own["scores"] = self.scoring.of(held_out, self.folds, self.examples)
+        held_out, own["scores"] = self._scored(cell.values, self.folds, self.examples)
         own["score_seconds"] = np.full(len(self.folds), (perf_counter() - start) / len(self.folds))
         own["fit_seconds"] = cell.seconds
         self._note(index, own, held_out, cell)
         self._show()
-        if current_report().part_done(index, _text(own["params"])):
+        if current_report().part_done(index, text_of(own["params"])):
             raise SearchEnded("callback")
+
+    def _scored(self, values, folds, examples):
+        """Return the held-out model of decision values, and a dict of its scores of each fold."""
+        held_out = self.search._held_out(values, examples)
+        if self.scoring.needs_probabilities:
+            held_out.probabilities = self.search._probabilities(held_out, folds, examples)
+        return held_out, self.scoring.of(held_out, folds, examples)
 
     def _note(self, index, own, held_out, cell):
         """Keep what is needed of a cell."""
@@ -166,8 +170,8 @@ class GridOfCells:
     def _show(self):
         if self.best is not None and self.scoring.decides is not None:
             mean = self.cells[self.best_index]["scores"][self.scoring.decides].mean()
-            self.bar.describe(f"best {mean:.4g} at {_text(self.best.params)}")
-        self.bar.tick(sum("scores" in cell for cell in self.cells))
+            self.bar.describe(f"best {mean:.4g} at {text_of(self.best.params)}")
+        self.bar.tick(sum("scores" in cell or "dropped_after" in cell for cell in self.cells))
 
     def choose(self, index):
         """Make a finished cell the best one."""
@@ -221,7 +225,7 @@ class GridOfCells:
             )
 
 
-def _text(params):
+def text_of(params):
     """Return the parameters of a cell for a person."""
     (strength, value), *others = params.items()
     return ", ".join([f"{strength}={value:g}", *(f"{name}={other}" for name, other in others)])

@@ -1,6 +1,6 @@
 """The training data of a search, and its folds: index arrays, after checks that name what to change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,13 @@ class Examples:
         if self.classes is None:
             return len(self.y), 1 if self.y.ndim == 1 else self.y.shape[1]
         return len(self.y), 1 if len(self.classes) == 2 else len(self.classes)
+
+    def on(self, rows):
+        """Return those of some rows."""
+        parts = {name: getattr(self, name) for name in ("sample_weight", "codes", "weights")}
+        own = {name: None if part is None else part[rows] for name, part in parts.items()}
+        X = self.X[np.ix_(rows, rows)] if self.is_precomputed else self.X[rows]
+        return replace(self, X=X, y=self.y[rows], **own)
 
     def training(self, fold):
         """Return rows, labels or targets, and weights of the training part of a fold."""

@@ -5,7 +5,8 @@
     KernelSVCCV.fit, LinearSVCCV.fit, …
       '-- Search._search
             |-- checked_grid (parameters), self._read, checked_folds (folds), checked_scoring (scoring)
-            |-- GridOfCells (cells)         one path after the other, or side by side; a Race leaves cells out
+            |-- GridOfCells (cells)         one path after the other, or side by side; `Race` and `Halving` leave
+            |     |                         cells out
             |     |-- self._source          `FoldPaths`: the estimator's fits to each fold, or `SVCCells`: all folds
             |     |                         on the same kernel rows, or `RidgeFolds`: from one eigendecomposition
             |     '-- StoredCells (store)   cells that were finished before
@@ -85,7 +86,7 @@ class Search(SearchResult):
         cells.run(self._ordered(strengths), others)
         self._finish(cells)
         cells.check_finished()
-        table = results_of(cells.cells, len(folds), scoring.names, *self._extra_columns())
+        table = results_of(cells.cells, len(folds), scoring.names, self._extra_columns())
         choice = self._choice(scoring.decides)
         if choice is not None:
             cells.choose(index_chosen(choice, table))
@@ -144,8 +145,8 @@ class Search(SearchResult):
         """Do what follows the last cell."""
 
     def _extra_columns(self):
-        """Return whether ``cv_results_`` has the columns of a race, and those of certified intervals."""
-        return False, False
+        """Return the further columns of ``cv_results_``, each with the entry of cells that have none."""
+        return {}
 
     def _nothing(self, examples):
         """Return a held-out model of zeros, to see what scorers ask for."""

@@ -18,19 +18,15 @@ On a subsample this is said of the errors of models trained on so few rows; sinc
 only whole kernels are dropped there: a kernel is one with its gamma.
 """
 
-from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.stats import binom
 from sklearn.utils import check_random_state
 
-from kernbench.estimators.search.cells import Best, GridOfCells
-from kernbench.estimators.search.folds import Fold
+from kernbench.estimators.search.cells import Best
 from kernbench.estimators.search.one_kernel import Cell, OneKernel
-from kernbench.kernels.domain import is_precomputed
+from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, task_on
 
 SHARES = (8,)  # a subsample is one row in so many
 LEAST_ROWS = 500  # of a subsample: on fewer hardly any kernel can be dropped
@@ -65,7 +61,7 @@ class Entrant:
     result: Cell
 
 
-class Race(GridOfCells):
+class Race(SubsampledCells):
     """The cells of a grid, of which those that are worse than the best one are dropped; see the module.
 
     After `run`, the dropped ones have in `cells`: ``dropped_after`` (a subsample or a fold), ``dropped_p_value`` and
@@ -85,20 +81,6 @@ class Race(GridOfCells):
         for g in alive:
             self._race_of_folds(g)
 
-    @cached_property
-    def tasks(self):
-        """The task of each kernel, all of the same rows."""
-        sources = [self.search._source(group, self.examples, self.folds, self.deadline) for group in self.groups]
-        return [source.task for source in sources]
-
-    @contextmanager
-    def _counting_values(self, kernel):
-        """Count the kernel values of a `OneKernel`, also where the search ends."""
-        try:
-            yield
-        finally:
-            self.n_kernel_evaluations += kernel.n_kernel_evaluations
-
     def _place(self, c, g):
         """Return the index of a cell."""
         return c * len(self.groups) + g
@@ -107,37 +89,23 @@ class Race(GridOfCells):
 
     def _samples(self):
         """Yield the rows of each subsample, ascending; none where there is one kernel, or classes are too rare."""
-        codes, n = self.examples.codes, len(self.examples.codes)
-        random = check_random_state(self.search.random_state)
-        order = random.permutation(n)
-        # The first rows of this order are a stratified subsample, whatever their number.
-        within = np.empty(n)
-        for code in range(len(self.examples.classes)):
-            own = order[codes[order] == code]
-            within[own] = (np.arange(len(own)) + random.uniform()) / len(own)
+        n = len(self.examples.codes)
+        order = nested_order(self.examples.codes, check_random_state(self.search.random_state))
         for share in SHARES:
             if len(self.groups) == 1 or n < share * LEAST_ROWS:
                 continue
-            rows = np.sort(np.argsort(within, kind="stable")[: n // share])
-            if all(self._has_all_classes(fold, rows) for fold in self.folds):
+            rows = np.sort(order[: n // share])
+            if self._trains_on_all_classes(rows):
                 yield rows
-
-    def _has_all_classes(self, fold, rows):
-        used = np.intersect1d(fold.train, rows)
-        if self.examples.weights is not None:
-            used = used[self.examples.weights[used] > 0]
-        return len(np.unique(self.examples.codes[used])) == len(self.examples.classes)
 
     def _race_of_kernels(self, alive, rows):
         """Solve all cells of the kernels `alive` on a subsample; return the kernels left, that of the leader first."""
-        place = np.full(len(self.examples.codes), -1)
-        place[rows] = np.arange(len(rows))
-        folds = [Fold(*(place[part][place[part] >= 0] for part in (fold.train, fold.test))) for fold in self.folds]
+        folds = folds_on(self.folds, rows, len(self.examples.codes))
         which = [j for j, fold in enumerate(folds) if len(fold.test)]
         weights = None if self.examples.sample_weight is None else self.examples.sample_weight[rows]
         losses = []
         for g in alive:
-            task = _on_rows(self.tasks[g], rows)
+            task = task_on(self.tasks[g], rows)
             kernel = OneKernel(task, weights, folds, self.deadline)
             own = {}
             with self._counting_values(kernel):
@@ -234,12 +202,3 @@ def _batches(n_folds):
     """Return the folds in order, in batches: one, one, two and the others, as each batch begins a path over C anew."""
     folds = list(range(n_folds))
     return [part for part in (folds[:1], folds[1:2], folds[2:4], folds[4:]) if part]
-
-
-def _on_rows(task, rows):
-    """Return a task on some of the rows, with the same kernel."""
-    own = copy(task)
-    own.X = task.X[np.ix_(rows, rows)] if is_precomputed(task.model.kernel) else task.X[rows]
-    own.codes = task.codes[rows]
-    own.weights = None if task.weights is None else task.weights[rows]
-    return own

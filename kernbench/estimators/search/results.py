@@ -26,22 +26,19 @@ OF_SEARCH = (
 )  # attributes that the estimator of a cell does not have
 
 
-def results_of(cells, n_folds, names=("score",), is_race=False, is_certified=False):
+def results_of(cells, n_folds, names=("score",), columns=None):
     """Return the columns of the table.
 
     Parameters
     ----------
     cells : list of dict
         Each has ``params`` and, if it was finished, ``fit_seconds`` and ``score_seconds`` of shape (n_folds,), and
-        ``scores``, a dict of such arrays; those that a race dropped have ``dropped_after``, ``dropped_p_value`` and
-        ``dropped_against``.
+        ``scores``, a dict of such arrays. Some may have entries of `columns`.
     n_folds : int
     names : sequence of str
         Names of the scores.
-    is_race : bool, default=False
-        Whether to add the columns of dropped cells.
-    is_certified : bool, default=False
-        Whether to add those of certified intervals, ``certified_lower`` and ``certified_upper``.
+    columns : dict of str to object, optional
+        Further columns, each with the entry of cells that have none.
     """
     nothing, table = np.full(n_folds, np.nan), {}
     for name in ("fit", "score"):
@@ -59,9 +56,7 @@ def results_of(cells, n_folds, names=("score",), is_race=False, is_certified=Fal
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
         worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
         table[f"rank_test_{name}"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
-    columns = {"dropped_after": None, "dropped_p_value": np.nan, "dropped_against": -1} if is_race else {}
-    columns |= {"certified_lower": np.nan, "certified_upper": np.nan} if is_certified else {}
-    for name, other in columns.items():
+    for name, other in (columns or {}).items():
         table[name] = np.array([cell.get(name, other) for cell in cells])
     return table
 

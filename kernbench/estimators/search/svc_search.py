@@ -8,9 +8,11 @@ import numpy as np
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.calibration import METHODS, fitted_calibration, out_of_fold_probabilities
+from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search, changed
+from kernbench.estimators.search.halving import Halving
 from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 from kernbench.estimators.search.parameters import check_memory, checked_grid
@@ -24,16 +26,27 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
+CELLS = {"race": Race, "halving": Halving}  # of the searches that leave cells out
+COLUMNS = {
+    "exact": {},
+    "race": {"dropped_after": None, "dropped_p_value": np.nan, "dropped_against": -1},
+    "halving": {"dropped_after": None, "dropped_score": np.nan, "dropped_against": -1},
+}  # of ``cv_results_``, with what cells have that were not dropped
 FITS = ("class_weight", "fit_intercept", "loss", "max_iter", "tol")  # parameters on which a cell depends
 
 
 class SVCCells:
-    """The cells along C; parameters as of `FoldPaths`, less those not needed, and `signs_only` of `OneKernel`."""
+    """The cells along C; parameters as of `FoldPaths`, less those not needed, and `signs_only` of `OneKernel`.
 
-    def __init__(self, model, examples, folds, deadline, *, signs_only=False):
+    A `task` has the kernel already, that of more rows than those of `examples`.
+    """
+
+    def __init__(self, model, examples, folds, deadline, *, signs_only=False, task=None):
         self.model, self.examples, self.folds, self.deadline = model, examples, folds, deadline
         self.signs_only = signs_only
         self._kernel = None
+        if task is not None:
+            self.task = task
 
     @cached_property
     def task(self):
@@ -111,13 +124,14 @@ class SVCSearch(CalibratedResult, Search):
         check_flag("store_oof_decisions", self.store_oof_decisions)
 
     def _check_own(self):
-        check_name("search", self.search, ("exact", "race"))
+        check_name("search", self.search, COLUMNS)
         check_number("risk", self.risk, above=0, below=1)
+        check_number("factor", self.factor, above=1)
         is_race, is_accuracy = self.search == "race", self.scoring in (None, "accuracy")
         if is_race and not is_accuracy:
             raise ValueError(
                 f"search='race' compares whether rows are classified correctly, not scoring={self.scoring!r}: choose "
-                "search='exact', or scoring=None"
+                "search='exact' or 'halving', or scoring=None"
             )
         if self.certify is not None:
             check_number("certify", self.certify, above=0)
@@ -158,9 +172,7 @@ class SVCSearch(CalibratedResult, Search):
             and self.n_jobs in (None, 1)
             and not (self.store_oof_decisions or self.warm_start)
         )
-        return (
-            Race(self, examples, folds, scoring) if self.search == "race" else super()._cells(examples, folds, scoring)
-        )
+        return CELLS.get(self.search, GridOfCells)(self, examples, folds, scoring)
 
     def _parts(self, examples, folds):
         return [list(range(len(folds)))]
@@ -168,6 +180,10 @@ class SVCSearch(CalibratedResult, Search):
     def _source(self, group, examples, folds, deadline, part=None):
         model = self._model({"C": self._first_strength(), **group})
         return PairCells(model, examples, folds, deadline, signs_only=getattr(self, "_signs_only", False))
+
+    def _source_of_task(self, task, examples, folds, deadline):
+        """Return what solves cells on some of the rows, with the kernel of all."""
+        return PairCells(task.model, examples, folds, deadline, task=task)
 
     def _drawn_seed(self):
         # Nothing is drawn for other kernels, also not from NumPy's global state.
@@ -195,7 +211,8 @@ class SVCSearch(CalibratedResult, Search):
         cells.best = cells.best._replace(solutions=cell.solutions, held_out=self._held_out(cell.values, cells.examples))
 
     def _extra_columns(self):
-        return self.search == "race", self.certify is not None
+        certified = {} if self.certify is None else {"certified_lower": np.nan, "certified_upper": np.nan}
+        return COLUMNS[self.search] | certified
 
     def _nothing(self, examples):
         n_classes, n = len(examples.classes), len(examples.y)

@@ -33,6 +33,11 @@ MEASURE_ALIKE = {
         "d878b289b109939f",
         "estimators/fit/choice.py: a warning names another solver; the solver of a fit is chosen as before",
     ),
+    "36d7ac7a2a5a930a": (
+        "d878b289b109939f",
+        "estimators/search: KernelSVCCV(search='halving'), for which no record was there; exact searches and races have "
+        "the same tables, coefficients and out-of-fold decision values, to the bit",
+    ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
 

@@ -301,7 +301,7 @@ def test_conventions_of_scikit_learn():
 KERNELS = ["rbf", "linear", kernels.Laplacian(sigma=3.0)]
 
 
-@pytest.mark.parametrize("method", ["exact", "race"])
+@pytest.mark.parametrize("method", ["exact", "race", "halving"])
 def test_a_grid_over_kernels(method):
     """Those without gamma have one cell for each C."""
     X, y = examples(n_classes=3)

@@ -64,7 +64,8 @@ def test_every_search_is_measured(outcome, method):
     assert metrics["folds_run"] == 3 and 0 < metrics["cv_error"] < 0.5 and metrics["cv_std_error"] > 0
     assert metrics["relative_gap"] is None if method.startswith("nystroem") else -1e-9 <= metrics["relative_gap"] < 2e-3
     assert (found["n_kernel_evaluations"] is None) == (method in ("grid-svc", "halving-svc"))
-    assert (metrics["n_dropped"] > 0) == method.startswith("halving") or method == "race"
+    # Of so few rows KernelSVCCV's halving drops nothing.
+    assert (metrics["n_dropped"] > 0) == method.startswith("halving-") or method == "race"
     assert ("standard_errors" in metrics) == (method == "race" or method.startswith("halving"))
 
 
