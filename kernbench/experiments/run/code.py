@@ -35,8 +35,8 @@ MEASURE_ALIKE = {
     ),
     "36d7ac7a2a5a930a": (
         "d878b289b109939f",
-        "estimators/search: KernelSVCCV(search='halving'), for which no record was there; exact searches and races have "
-        "the same tables, coefficients and out-of-fold decision values, to the bit",
+        "estimators/search: KernelSVCCV(search='halving'), of which there were no records; exact searches and races "
+        "have the same tables, coefficients and out-of-fold decision values, to the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
