@@ -12,6 +12,8 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median, stdev
 
+from scipy.stats import t
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "records.jsonl.xz"
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- /numbers -->)", re.DOTALL)
@@ -238,6 +240,43 @@ def window_differences(records):
     return _table(["", *WINDOW_SETS], rows)
 
 
+CATS = {
+    "cross-entropy": "cross-entropy", "agd-sbcd": "AGD-SBCD", "auc-margin": "AUC margin", "minibatch": "mini-batch",
+    "libauc-cvar": "LibAUC, CVaR on [0, 0.5]", "libauc-aucm": "LibAUC, AUC-M",
+    "pixel-logistic": "logistic regression on pixels",
+}  # fmt: skip
+
+
+def deep_cats(records):
+    """Networks on few cats: partial AUC of test images, docs/deep.md."""
+    found = [records.values("pauc-deep", "cifar10-lt-subset", name, metric="test_pauc").values() for name in CATS]
+    return _table(list(CATS.values()), [[_mean(list(values), digits=1) if values else "–" for values in found]])
+
+
+def deep_map(records):
+    """Networks by number of positives and range: partial AUC of test images, docs/deep.md."""
+    rows = []
+    for n_positive in (10, 30, 100):
+        for end in ("0.01", "0.05", "0.5"):
+            found = {
+                name: records.values("pauc-deep", f"mnist-{n_positive}-of-{end}", name, metric="test_pauc")
+                for name in ("cross-entropy", "cross-entropy-balanced", "minibatch", "agd-sbcd")
+            }
+            plain, balanced, window, _ = found.values()
+            common = plain.keys() & balanced.keys() & window.keys()
+            gains = [[window[k] - other[k] for k in sorted(common)] for other in (plain, balanced)]
+            means = [_mean(list(values.values()), digits=1) for values in found.values()]
+            rows.append([str(n_positive), f"[0, {end}]", *means, *(_interval(gain) for gain in gains)])
+    head = ["positives", "range", "cross-entropy", "cross-entropy, balanced", "mini-batch", "AGD-SBCD"]
+    return _table([*head, "mini-batch less cross-entropy", "less balanced"], rows)
+
+
+def _interval(values, factor=100.0):
+    """The 95 % interval of a mean by Student's t."""
+    centre, half = factor * fmean(values), factor * t.ppf(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
+    return f"{centre - half:.1f} to {centre + half:.1f}"
+
+
 def window_training(records):
     """Seconds and training pAUC of the solvers, docs/performance.md."""
     methods = {"svmpauc-tight": "`svmpauc-tight`, plain", "svmpauc-tight-ours": "`svmpauc-tight`",
@@ -311,6 +350,8 @@ TEXTS = {
     "window-table": window_table,
     "window-differences": window_differences,
     "window-training": window_training,
+    "deep-cats": deep_cats,
+    "deep-map": deep_map,
     "one-pass": one_pass,
     "workers": workers,
 }
