@@ -38,6 +38,7 @@ distributed = pytest.importorskip("distributed", reason="distributed is not inst
 da = pytest.importorskip("dask.array", reason="dask.array is not installed")
 
 from kernbench.distributed.cluster.dask_blocks import DaskBlocks  # noqa: E402
+from kernbench.distributed.cluster.workers import addresses, free_bytes  # noqa: E402
 
 N = 18_000
 
@@ -276,6 +277,17 @@ def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
     X, y = examples(40, 3)
     with pytest.raises(ValueError, match="install the same"):
         Distributed(clone(ROCSVC()), client).fit(da.from_array(X, chunks=20), y)
+
+
+def test_workers_are_known_whatever_the_client_was_told_last(client, monkeypatch):
+    """It asks every two seconds how the scheduler is, without its workers, and keeps the answer."""
+
+    async def look(**_):
+        client._scheduler_identity = {"workers": {}}
+
+    monkeypatch.setattr(client, "_update_scheduler_info", look)
+    assert client.scheduler_info()["workers"] == {}
+    assert len(addresses(client)) == 2 and free_bytes(client) > 0
 
 
 def test_sparse_rows_of_all_partitions_are_fetched(client, examples):

@@ -43,13 +43,21 @@ def _wait_for(task):
 
 def addresses(client):
     """Return the addresses of the workers."""
-    return frozenset(client.scheduler_info(n_workers=-1)["workers"])
+    return frozenset(_workers(client))
 
 
 def free_bytes(client):
     """Return the free memory of all workers."""
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(max(0, w["memory_limit"] - w["metrics"].get("memory", 0)) for w in workers)
+    return sum(max(0, w["memory_limit"] - w["metrics"].get("memory", 0)) for w in _workers(client).values())
+
+
+def _workers(client):
+    """Return what the scheduler knows of each worker, by its address.
+
+    ``client.scheduler_info()`` is not used: it returns an attribute that the client overwrites every two seconds
+    without workers, so that now and then there seem to be none.
+    """
+    return client.sync(client.scheduler.identity)["workers"]
 
 
 def lost():

@@ -38,6 +38,10 @@ MEASURE_ALIKE = {
         "estimators/search: KernelSVCCV(search='halving'), of which there were no records; exact searches and races "
         "have the same tables, coefficients and out-of-fold decision values, to the bit",
     ),
+    "667f54cba5e9b968": (
+        "d878b289b109939f",
+        "the same, and cluster/workers.py: the list of workers of a cluster is asked for in a way that never misses any",
+    ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
 
