@@ -40,7 +40,7 @@ MEASURE_ALIKE = {
     ),
     "667f54cba5e9b968": (
         "d878b289b109939f",
-        "the same, and cluster/workers.py: the list of workers of a cluster is asked for in a way that never misses any",
+        "the same, and cluster/workers.py: the list of a cluster's workers is asked for in a way that misses none",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
