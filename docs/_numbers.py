@@ -264,6 +264,8 @@ def deep_map(records):
             }
             plain, balanced, window, _ = found.values()
             common = plain.keys() & balanced.keys() & window.keys()
+            if len(common) < 2:
+                continue
             gains = [[window[k] - other[k] for k in sorted(common)] for other in (plain, balanced)]
             means = [_mean(list(values.values()), digits=1) for values in found.values()]
             rows.append([str(n_positive), f"[0, {end}]", *means, *(_interval(gain) for gain in gains)])
