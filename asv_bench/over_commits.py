@@ -34,12 +34,10 @@ def commits(last, every, releases):
 
 
 def run(given):
-    """Run asv for each of the commits; return the first exit code that is not 0."""
-    code = 0
-    for commit in commits(given.last, given.every, given.releases):
-        words = ["asv", "run", "--skip-existing-commits", "--bench", given.bench, *given.asv, f"{commit}^!"]
-        code = code or subprocess.run(words, cwd=HERE).returncode
-    return code
+    """Run asv on the commits; return its exit code."""
+    hashes = "".join(f"{commit}\n" for commit in commits(given.last, given.every, given.releases))
+    words = ["asv", "run", "--skip-existing-commits", "--bench", given.bench, *given.asv, "HASHFILE:-"]
+    return subprocess.run(words, cwd=HERE, input=hashes, text=True).returncode
 
 
 def keep(source=RESULTS, target=KEPT, bench=FITS):

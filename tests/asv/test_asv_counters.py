@@ -3,6 +3,7 @@
 import json
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -125,6 +126,20 @@ def test_words_after_two_dashes_are_for_asv():
     given = over_commits.parse(["run", "--last", "3", "--", "--machine", "other", "--last"])
     assert (given.last, given.asv) == (3, ["--machine", "other", "--last"])
     assert over_commits.parse(["keep"]).asv == []
+
+
+def test_one_run_of_asv_has_all_commits_so_that_one_that_fails_does_not_end_it(monkeypatch):
+    calls = []
+    monkeypatch.setattr(over_commits, "commits", lambda *_: ["new", "broken", "old"])
+    monkeypatch.setattr(
+        over_commits.subprocess,
+        "run",
+        lambda words, **given: calls.append((words, given)) or SimpleNamespace(returncode=2),
+    )
+    assert over_commits.run(over_commits.parse(["run", "--", "--machine", "other"])) == 2
+    ((words, given),) = calls
+    assert words[:2] == ["asv", "run"] and words[-3:] == ["--machine", "other", "HASHFILE:-"]
+    assert given["input"] == "new\nbroken\nold\n"
 
 
 def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
