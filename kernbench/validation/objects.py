@@ -34,13 +34,16 @@ def objects_of(model, X, *, reset):
     if reset:
         if not callable(model.kernel) or _are_numbers(X):
             return None
-        rows = _items(X) if np.ndim(_array(X)) != 2 else _array(X).astype(object)
+        rows = X if _has_items(X) else _items(X) if np.ndim(_array(X)) != 2 else _array(X).astype(object)
         model.n_features_in_ = rows.shape[1]
     else:
         fitted = model.support_vectors_.dtype
         if not fitted.hasobject:
             return None
-        rows = _items(X) if fitted == ITEM else _array(X).astype(object)
+        if fitted == ITEM:
+            rows = X if _has_items(X) else _items(X)
+        else:
+            rows = _array(X).astype(object)
         if rows.ndim != 2 or rows.shape[1] != model.n_features_in_:
             raise ValueError(f"X must have {model.n_features_in_} columns as in fit, got shape {rows.shape}")
     if len(rows) == 0:
@@ -50,13 +53,20 @@ def objects_of(model, X, *, reset):
 
 def function_rows(X):
     """Return rows as a kernel function is given them."""
-    return X["item"][:, 0] if getattr(X, "dtype", None) == ITEM else X
+    return X["item"][:, 0] if _has_items(X) else X
+
+
+def _has_items(X):
+    """Whether X is what `objects_of` has made of a list of objects, or some rows of it."""
+    return getattr(X, "dtype", None) == ITEM
 
 
 def _are_numbers(X):
     """Whether the usual validation takes X, or rejects it: numbers, or text that can be converted to them."""
     if sparse.issparse(X) or np.isscalar(X) or X is None:
         return True
+    if _has_items(X):
+        return False
     array = _array(X)
     if array.dtype.kind not in "OUST":
         return True

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from kernbench import ROCSVC, KernelRegressor, KernelSVC
+from kernbench import ROCSVC, KernelRegressor, KernelRegressorCV, KernelSVC, KernelSVCCV
 from kernbench.kernels import Callable
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
@@ -230,3 +230,31 @@ def test_rows_of_text_are_told_of_precomputed():
     """By a model that takes no text."""
     with pytest.raises(ValueError, match="kernel='precomputed'"):
         ROCSVC(kernel=np.dot).fit([["a b"], ["c"]], [0, 1])
+
+
+@pytest.mark.parametrize("search", ["exact", "race", "halving"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_searches_take_rows_of_text(search, n_classes):
+    y = np.digitize(COUNTS @ [1.0, -2.0, 0.5], [0.0] if n_classes == 2 else [-1, 1])
+    settings = {"Cs": [0.1, 1.0, 10.0], "cv": 3, "tol": 1e-6, "search": search, "random_state": 0}
+    ours = KernelSVCCV(kernel=of_words, **settings).fit(WORDS, y)
+    matrix = KernelSVCCV(kernel="precomputed", **settings).fit(COUNTS @ COUNTS.T, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], matrix.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(ours.decision_function(WORDS), matrix.decision_function(COUNTS @ COUNTS.T), atol=1e-2)
+    assert ours.score(WORDS, y) > 0.8
+
+
+def test_a_search_of_a_regressor_takes_rows_of_text():
+    y = COUNTS @ [1.0, -2.0, 0.5]
+    settings = {"alphas": [1.0, 0.01], "cv": 3}
+    ours = KernelRegressorCV(kernel=of_words, **settings).fit(WORDS, y)
+    matrix = KernelRegressorCV(kernel="precomputed", **settings).fit(COUNTS @ COUNTS.T, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], matrix.cv_results_["mean_test_score"], rtol=1e-6)
+    np.testing.assert_allclose(ours.predict(WORDS), matrix.predict(COUNTS @ COUNTS.T), rtol=1e-6)
+
+
+def test_the_slack_of_rows_of_text_is_that_of_their_kernel():
+    y = COUNTS[:, 0] > COUNTS[:, 1]
+    ours = KernelSVC(of_words, tol=1e-6).fit(WORDS, y)
+    numbers = KernelSVC("linear", tol=1e-6).fit(COUNTS, y)
+    assert ours.slack_budget(WORDS, y) == pytest.approx(numbers.slack_budget(COUNTS, y), abs=1e-4)

@@ -59,7 +59,7 @@ def kernel_of(model, X, sample_weight, seed):
         check_range(X, Linear(), model.dtype_, largest=largest)  # first: the variance of "scale" may overflow too
         if sample_weight is not None:
             if gamma == "scale":
-                gamma = _weighted_scale(X, sample_weight)
+                gamma = weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):
                 X = X[sample_weight > 0]
     kernel = resolve_kernel(model.kernel, X if has_gamma else None, gamma=gamma, random_state=seed, **shape)
@@ -70,7 +70,7 @@ def kernel_of(model, X, sample_weight, seed):
     return kernel
 
 
-def _weighted_scale(X, weights):
+def weighted_scale(X, weights):
     """Return 1 / (d · variance of X), entries of row i counting weights[i] times."""
     n_entries = weights.sum() * X.shape[1]
     if sparse.issparse(X):

@@ -92,7 +92,7 @@ class LinearRegressorTask(WeightsTask):
         if not self.model.fit_intercept:
             return with_constant(X, None, dtype)
         if not sparse.issparse(X):
-            self.centre = np.average(X, axis=0, weights=self.weights).astype(np.float64)
+            self.centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=self.weights)
             X = X - self.centre
         if self.entry.name == "newton":
             self.constant = 1.0

@@ -79,7 +79,7 @@ class Formulation:
     centres : callable
         ``centres(model)``: whether the solver takes columns less their medians; losses of pairs centre by themselves.
     metric : callable, optional
-        ``metric(task)`` returns ``metric(y, scores) -> float`` of validation rows; None without a parameter
+        ``metric(task)`` returns ``metric(y, scores, weights) -> float`` of validation rows; None without a parameter
         ``validation``.
     metric_name : str
         Its column of the trace.

@@ -21,8 +21,10 @@ class Validation:
     X : ndarray or CSR matrix
     y : ndarray
         As the metric takes it.
+    weights : ndarray, or None
+        Of these rows.
     metric : callable
-        ``metric(y, scores) -> float``, the larger the better.
+        ``metric(y, scores, weights) -> float``, the larger the better.
     name : str
         The column of the trace.
 
@@ -32,13 +34,13 @@ class Validation:
         Score, iteration and coefficients of the best iterate.
     """
 
-    def __init__(self, task, X, y, metric, name):
-        self.task, self.X, self.y, self.metric, self.name = task, X, y, metric, name
+    def __init__(self, task, X, y, weights, metric, name):
+        self.task, self.X, self.y, self.weights, self.metric, self.name = task, X, y, weights, metric, name
         self.best = None
 
     def __call__(self, model):
         """Score a snapshot; return the column of the trace."""
-        value = float(self.metric(self.y, scores_of(model, self.X) + model.intercept_[0]))
+        value = float(self.metric(self.y, scores_of(model, self.X) + model.intercept_[0], self.weights))
         if self.best is None or value > self.best[0]:
             self.best = value, int(model.n_iter_[0]), np.array(self.task.described.coef)
         return {self.name: value}
@@ -49,12 +51,12 @@ class ValidatedRuns:
 
     Parameters
     ----------
-    task, X, y, name
+    task, X, y, weights, name
         As for `Validation`.
     """
 
-    def __init__(self, task, X, y, name):
-        self.task, self.X, self.y, self.name = task, X, y, name
+    def __init__(self, task, X, y, weights, name):
+        self.task, self.X, self.y, self.weights, self.name = task, X, y, weights, name
         self.runs = []
 
     def __call__(self, model):
@@ -63,7 +65,7 @@ class ValidatedRuns:
 
     def begin(self, metric):
         """Begin a run."""
-        self.runs.append(Validation(self.task, self.X, self.y, metric, self.name))
+        self.runs.append(Validation(self.task, self.X, self.y, self.weights, metric, self.name))
 
     def finish(self, model):
         """Set what validation found on the next model of the path; make it the best iterate if ``keep="best"``."""
@@ -76,7 +78,7 @@ class ValidatedRuns:
 
 
 def validation_rows(model, rows, seed):
-    """Return the rows to fit to, and those that ``validation=`` means: (X, y).
+    """Return the rows to fit to, and those that ``validation=`` means: (X, y, weights).
 
     Parameters
     ----------
@@ -91,10 +93,10 @@ def validation_rows(model, rows, seed):
         if is_precomputed(model.kernel):
             raise ValueError("validation must be a pair (K(rows, train), y) for kernel='precomputed', or None")
         rows, held = hold_out(rows, "validation", asked, seed, stratified=classes is not None)
-        return rows, (held.X, held.y)
+        return rows, (held.X, held.y, held.weights)
     X, y = check_rows(model, *asked, reset=False, accept_sparse=not is_precomputed(model.kernel))
     if classes is None:
-        return rows, (X, np.asarray(y, dtype=np.float64))
+        return rows, (X, np.asarray(y, dtype=np.float64), None)
     if distinct_labels(y).tolist() != classes.tolist():
         raise ValueError(f"the rows of validation must hold both classes, {classes.tolist()}, and no others")
-    return rows, (X, np.where(y == classes[1], 1.0, -1.0))
+    return rows, (X, np.where(y == classes[1], 1.0, -1.0), None)

@@ -109,7 +109,8 @@ class GridOfCells:
                 len(parts) == 1
             ):  # a worker that has all folds stores cells itself, lest the end of this process lose them
                 memory, own.folder = self.search.memory, None
-            arguments = (bare, self.groups[g], self.examples, self.folds, missing, left, memory)
+            examples = replace(self.examples, given=None)  # rows are scored here
+            arguments = (bare, self.groups[g], examples, self.folds, missing, left, memory)
             work += [delayed(_solved)(g, part, *arguments) for part in parts if missing]
         ended, partial = None, {}
         for g, part, cells, status, n_evaluations in Parallel(self.search.n_jobs, return_as=_order_of_returns())(work):

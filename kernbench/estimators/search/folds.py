@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from kernbench.validation.numbers import is_integer
 
@@ -38,6 +39,8 @@ class Examples:
     weights : ndarray of shape (n,), or None
         With class weights: rows of weight 0 do not take part.
     is_precomputed : bool
+    given : object, or None
+        X as it was passed, for a scorer that looks at rows.
     """
 
     X: object
@@ -47,6 +50,7 @@ class Examples:
     codes: np.ndarray | None = None
     weights: np.ndarray | None = None
     is_precomputed: bool = False
+    given: object = None
 
     @property
     def used(self):
@@ -65,7 +69,16 @@ class Examples:
         parts = {name: getattr(self, name) for name in ("sample_weight", "codes", "weights")}
         own = {name: None if part is None else part[rows] for name, part in parts.items()}
         X = self.X[np.ix_(rows, rows)] if self.is_precomputed else self.X[rows]
-        return replace(self, X=X, y=self.y[rows], **own)
+        given = None if self.given is None else self._given_rows(rows, rows)
+        return replace(self, X=X, y=self.y[rows], given=given, **own)
+
+    def given_to_scorer(self, fold):
+        """Return the held-out rows of a fold as they were passed; of a kernel matrix, the columns of its training rows."""
+        return self._given_rows(fold.test, fold.train)
+
+    def _given_rows(self, rows, columns):
+        part = _safe_indexing(self.given, rows)
+        return _safe_indexing(part, columns, axis=1) if self.is_precomputed else part
 
     def training(self, fold):
         """Return rows, labels or targets, and weights of the training part of a fold."""

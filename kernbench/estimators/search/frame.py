@@ -14,10 +14,12 @@
             '-- the last fit, and SearchResult._take (results)
 """
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import indexable
 
 from kernbench._callbacks import current_report
 from kernbench._random import generator_of
@@ -27,7 +29,7 @@ from kernbench.estimators.search.fold_paths import FoldPaths
 from kernbench.estimators.search.folds import checked_folds
 from kernbench.estimators.search.parameters import checked_grid
 from kernbench.estimators.search.results import SearchResult, index_chosen, results_of
-from kernbench.estimators.search.scoring import checked_scoring
+from kernbench.estimators.search.scoring import checked_scoring, takes_rows
 from kernbench.validation.numbers import is_integer
 
 NOT_SENT = ("callback", "cv", "scoring", "refit")  # parameters that workers do not need, and that may not be picklable
@@ -76,6 +78,8 @@ class Search(SearchResult):
         strengths, others = checked_grid(self)
         self._seed = self._drawn_seed()
         examples = self._read(X, y, sample_weight)
+        if takes_rows(self.scoring):
+            examples = replace(examples, given=indexable(X)[0])
         name, is_default = self._estimator.__name__, self.scoring is None
         folds = checked_folds(self.cv, examples, groups, name, both_parts=self._scores_pairs and is_default)
         self._check_size(examples, folds)
@@ -174,6 +178,8 @@ class Search(SearchResult):
     def _drawn_seed(self):
         """Return the seed of all fits: generators, and the global state, are not shared with workers."""
         seed = self.random_state
+        if seed is None and (self.memory is not None or self.warm_start):
+            return 0  # with a seed drawn anew no finished cell would be found again
         return seed if is_integer(seed) else int(generator_of(seed).integers(2**53))
 
     def _first_strength(self):

@@ -17,10 +17,9 @@ number of rows, so that a cell that is the best on all of them may have been dro
 """
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from kernbench.estimators.search.cells import text_of
-from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, task_on
+from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, random_order_of, task_on
 
 LEAST_ROWS = 500  # of a subsample: on fewer, scores of cells differ by less than chance
 LEAST_OF_STRATUM = 2  # rows of a class in a held-out part
@@ -59,7 +58,7 @@ class Halving(SubsampledCells):
     def _samples(self):
         """Yield the rows of each subsample, ascending, from the smallest to the largest."""
         strata = self._strata()
-        order = nested_order(strata, check_random_state(self.search.random_state))
+        order = nested_order(strata, random_order_of(self.search.random_state))
         for size in sizes(len(self.cells), self.search.factor, len(strata), self._least_rows(strata)):
             rows = np.sort(order[:size])
             if self._trains_on_all_classes(rows):

@@ -1,21 +1,67 @@
-"""Scores of held-out rows by any scorer of scikit-learn, from their decision values instead of predictions."""
+"""Scores of held-out rows by any scorer of scikit-learn, from their decision values instead of predictions.
+
+Scorers of scikit-learn hand on what they are given to the model: here the indices of rows, so that no rows are copied.
+A function of one's own may look at the rows. It is given them, and a model that knows their decision values: see `on`.
+"""
+
+from copy import copy
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from kernbench.estimators.svm.multiclass import class_scores, products_of
 
 
-class HeldOut(ClassifierMixin, BaseEstimator):  # scorers require an estimator of scikit-learn
+class _HeldOutRows:
+    """What classifiers and regressors have in common: where the values of the rows of an argument are.
+
+    `asked` is whether any probabilities were needed.
+    """
+
+    rows, probabilities, asked = None, None, False
+    _of_rows = ("decisions", "class_scores", "labels", "probabilities")
+
+    def on(self, rows, test):
+        """Return the model of the rows with indices `test`, whose methods take `rows` in place of indices."""
+        own = copy(self)
+        own.rows = rows
+        for name in self._of_rows:
+            values = getattr(self, name, None)
+            if values is not None:
+                setattr(own, name, values[test])
+        return own
+
+    def fit(self, indices, y):
+        """Return the model unchanged: scikit-learn recognises an estimator by this method."""
+        return self
+
+    def _places(self, X):
+        if self.rows is None:
+            return np.ravel(X)
+        if X is self.rows or _are_equal(X, self.rows):
+            return slice(None)
+        raise ValueError(
+            "a scorer is called with the held-out rows of a fold and a model that knows their decision values: it may "
+            "ask for the predictions of all these rows, not of some or of others"
+        )
+
+
+def _are_equal(X, Z):
+    if np.shape(X) != np.shape(Z):
+        return False
+    if sparse.issparse(X) and sparse.issparse(Z):
+        return (X != Z).nnz == 0
+    return not (sparse.issparse(X) or sparse.issparse(Z)) and np.array_equal(np.asarray(X), np.asarray(Z))
+
+
+class HeldOut(_HeldOutRows, ClassifierMixin, BaseEstimator):  # scorers require an estimator of scikit-learn
     """A classifier whose "rows" are indices of rows with known decision values.
 
     `decisions` has shape (n,) for two classes, else (n, n_classes) or (n, n_pairs), as ``decision_function`` returns
-    them; `class_scores` is the same but never of pairs, and `probabilities`, of shape (n, n_classes), may be None;
-    `asked` is whether any were needed.
+    them; `class_scores` is the same but never of pairs, and `probabilities`, of shape (n, n_classes), may be None.
     """
-
-    probabilities, asked = None, False
 
     @classmethod
     def of(cls, pair_values, classes, shape, break_ties):
@@ -39,26 +85,20 @@ class HeldOut(ClassifierMixin, BaseEstimator):  # scorers require an estimator o
         self.classes_, self.labels, self.decisions, self.class_scores = classes, labels, decisions, decisions
         return self
 
-    def fit(self, indices, y):
-        """Return the classifier unchanged: scikit-learn recognises an estimator by this method."""
-        return self
-
     def decision_function(self, indices):
-        return self.decisions[np.ravel(indices)]
+        return self.decisions[self._places(indices)]
 
     def predict(self, indices):
-        return self.labels[np.ravel(indices)]
+        return self.labels[self._places(indices)]
 
     @available_if(lambda self: self.probabilities is not None)
     def predict_proba(self, indices):
         self.asked = True
-        return self.probabilities[np.ravel(indices)]
+        return self.probabilities[self._places(indices)]
 
 
-class HeldOutPredictions(RegressorMixin, BaseEstimator):
+class HeldOutPredictions(_HeldOutRows, RegressorMixin, BaseEstimator):
     """A regressor whose "rows" are indices of rows with known predictions, ``decisions``."""
-
-    probabilities, asked = None, False
 
     @classmethod
     def of(cls, predictions):
@@ -67,9 +107,5 @@ class HeldOutPredictions(RegressorMixin, BaseEstimator):
         self.decisions = predictions
         return self
 
-    def fit(self, indices, y):
-        """Return the regressor unchanged: scikit-learn recognises an estimator by this method."""
-        return self
-
     def predict(self, indices):
-        return self.decisions[np.ravel(indices)]
+        return self.decisions[self._places(indices)]

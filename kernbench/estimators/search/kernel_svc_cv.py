@@ -47,7 +47,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
         `calibration`. Weights of rows enter the scores, where these can take them, as in ``GridSearchCV`` of
-        scikit-learn 1.9.
+        scikit-learn 1.9. A function ``score(model, X, y)`` is given held-out rows, and may ask `model` for the
+        predictions of all of them, not of some.
     refit : bool, str or callable, default=True
         As in ``GridSearchCV``: whether to fit the model to all rows with the best parameters; with several scores the
         name of the one that decides, or False; or a function that returns the index of the cell to take, given

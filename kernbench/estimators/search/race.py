@@ -6,9 +6,9 @@
     all rows, best kernel first: the folds in order, some at a time: a cell that is worse than the leader is dropped
     the others, the finalists:   have all folds, exactly as in an exhaustive search
 
-Losses on held-out rows are 0 or 1, and are compared row by row, whatever their weights. Where a cell and the
-leader differ on d rows, of which the cell has b wrong, the p value of "the cell is as good" is P(Bin(d, 1/2) >= b)
-(McNemar's exact test, one-sided). A cell is dropped at a p value of at most
+Losses on held-out rows are 0 or 1, and are compared row by row, whatever their weights; rows of weight 0 do not take
+part. Where a cell and the leader differ on d rows, of which the cell has b wrong, the p value of "the cell is as good"
+is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A cell is dropped at a p value of at most
 
     risk / (number of cells x number of tests of one cell),
 
@@ -22,11 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom
-from sklearn.utils import check_random_state
 
 from kernbench.estimators.search.cells import Best
 from kernbench.estimators.search.one_kernel import Cell, OneKernel
-from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, task_on
+from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, random_order_of, task_on
 
 SHARES = (8,)  # a subsample is one row in so many
 LEAST_ROWS = 500  # of a subsample: on fewer hardly any kernel can be dropped
@@ -52,7 +51,7 @@ class Entrant:
     Attributes
     ----------
     wrong : ndarray of shape (n,)
-        0/1 losses of held-out rows; NaN where they are not known.
+        0/1 losses of held-out rows; NaN where they are not known, and of rows of weight 0.
     result : Cell
         What its folds gave so far.
     """
@@ -90,7 +89,7 @@ class Race(SubsampledCells):
     def _samples(self):
         """Yield the rows of each subsample, ascending; none where there is one kernel, or classes are too rare."""
         n = len(self.examples.codes)
-        order = nested_order(self.examples.codes, check_random_state(self.search.random_state))
+        order = nested_order(self.examples.codes, random_order_of(self.search.random_state))
         for share in SHARES:
             if len(self.groups) == 1 or n < share * LEAST_ROWS:
                 continue
@@ -110,11 +109,11 @@ class Race(SubsampledCells):
             own = {}
             with self._counting_values(kernel):
                 for c, cell in zip(self.order, kernel.cells([self.Cs[c] for c in self.order], which, fit_all=False)):
-                    own[c] = self._wrong(cell.values, task.codes)
+                    own[c] = self._wrong(cell.values, task.codes, weights)
                     self.n_unconverged += cell.n_unconverged
             losses += [own[c] for c in range(len(self.Cs))]
         losses = np.array(losses)
-        losses = losses[:, ~np.isnan(losses[0])].astype(bool)  # rows that are held out
+        losses = losses[:, ~np.isnan(losses[0])].astype(bool)  # rows that are held out and count
         errors = losses.mean(axis=1)
         leader = int(errors.argmin())
         p = p_values(losses, leader).reshape(len(alive), -1)
@@ -160,7 +159,8 @@ class Race(SubsampledCells):
         for j in batch:
             test = self.folds[j].test
             result.values[test], result.seconds[j] = cell.values[test], cell.seconds[j]
-            entrant.wrong[test] = self._wrong(cell.values[test], self.examples.codes[test])
+            weights = None if self.examples.sample_weight is None else self.examples.sample_weight[test]
+            entrant.wrong[test] = self._wrong(cell.values[test], self.examples.codes[test], weights)
 
     def _worse_ones(self, own, g, batch):
         """Drop the cells of a kernel that are worse than the leader on the rows of the folds so far; return Cs."""
@@ -176,13 +176,11 @@ class Race(SubsampledCells):
         for c in worse:
             index = self._place(c, g)
             self._drop(index, f"fold {batch[-1]}", p[index], indices[leader])
-            done = [fold for fold in self.folds if rows[fold.test].all()]
             scores = np.full(len(self.folds), np.nan)
-            weights = self.examples.sample_weight
-            scores[: len(done)] = [
-                1.0 - np.average(own[c].wrong[fold.test], weights=None if weights is None else weights[fold.test])
-                for fold in done
-            ]
+            weights = np.ones(len(rows)) if self.examples.sample_weight is None else self.examples.sample_weight
+            for j, fold in enumerate(self.folds[: batch[-1] + 1]):
+                test = fold.test[weights[fold.test] > 0]
+                scores[j] = 1.0 - np.average(own[c].wrong[test], weights=weights[test])
             self.cells[index]["scores"] = {"score": scores}
             self.n_unconverged += own[c].result.n_unconverged
         return worse
@@ -190,11 +188,13 @@ class Race(SubsampledCells):
     def _drop(self, index, after, p, against):
         self.cells[index].update(dropped_after=after, dropped_p_value=float(p), dropped_against=against)
 
-    def _wrong(self, values, codes):
-        """Return the 0/1 losses of decision values of pairs of classes; NaN where these are."""
+    def _wrong(self, values, codes, weights):
+        """Return the 0/1 losses of decision values of pairs of classes; NaN where these are, and for weights of 0."""
         held_out = self.search._held_out(values, self.examples)
         wrong = (held_out.labels != self.examples.classes[codes]).astype(np.float64)
         wrong[np.isnan(values).any(axis=1)] = np.nan
+        if weights is not None:
+            wrong[weights == 0] = np.nan
         return wrong
 
 

@@ -1,6 +1,7 @@
 """The scores of a search: any of scikit-learn's scorers, on held-out rows."""
 
 from dataclasses import dataclass
+from functools import update_wrapper
 from inspect import signature
 from numbers import Real
 
@@ -27,6 +28,8 @@ class Scoring:
         here: scikit-learn's checks of the rows of a fold take a millisecond, more than the fold of a single row.
     least_rows : int, default=1
         Held-out rows without which a score is not defined: NaN, of which the search tells once for all folds.
+    takes_rows : bool, default=False
+        Whether the scorer is called with rows as they were passed, not with their indices: a function of one's own.
     """
 
     scorer: object
@@ -36,6 +39,7 @@ class Scoring:
     takes_weights: bool
     of_rows: object = None
     least_rows: int = 1
+    takes_rows: bool = False
 
     def of(self, held_out, folds, examples):
         """Return a dict of the scores of each fold."""
@@ -46,7 +50,7 @@ class Scoring:
             return {self.names[0]: np.array(found)}
         own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
         found = [
-            self._values(self.scorer(held_out, fold.test[:, None], y[fold.test], **given))
+            self._values(self.scorer(*_scored(held_out, fold, examples, self.takes_rows), y[fold.test], **given))
             if len(fold.test) >= self.least_rows
             else dict.fromkeys(self.names, np.nan)
             for fold, given in zip(folds, own, strict=True)
@@ -55,6 +59,14 @@ class Scoring:
 
     def _values(self, value):
         return value if isinstance(value, dict) else {"score": value}
+
+
+def _scored(held_out, fold, examples, with_rows):
+    """Return the model and the rows that a scorer is called with."""
+    if not with_rows:
+        return held_out, fold.test[:, None]
+    rows = examples.given_to_scorer(fold)
+    return held_out.on(rows, fold.test), rows
 
 
 def checked_scoring(search, folds, examples):
@@ -68,11 +80,12 @@ def checked_scoring(search, folds, examples):
     scorer = search._default_scorer(examples) if scoring is None else None
     of_rows = _of_rows(scoring, hasattr(nothing, "labels")) if scorer is None else None
     is_r2 = scorer is None and not hasattr(nothing, "labels") and (scoring is None or str(scoring) == "r2")
-    scorer = scorer or check_scoring(nothing, scoring)
-    takes_weights = _takes_weights(scorer)
+    scorer = scorer or check_scoring(nothing, _with_functions(scoring))
+    takes_weights, is_own = _takes_weights(scorer), takes_rows(scoring)
+    model, rows = _scored(nothing, folds[0], examples, is_own)
     try:
         # R², a number, is not defined for the one row of a fold that leaves one out.
-        value = np.nan if is_r2 else scorer(nothing, folds[0].test[:, None], examples.y[folds[0].test])
+        value = np.nan if is_r2 else scorer(model, rows, examples.y[folds[0].test])
     except (AttributeError, ValueError) as error:
         if "predict_proba" in str(error):
             raise ValueError(
@@ -86,11 +99,42 @@ def checked_scoring(search, folds, examples):
                 f"with several scores refit must be the name of the one that decides, a function or False, got "
                 f"{refit!r}: the scores are {', '.join(names)}"
             )
-        return Scoring(scorer, names, refit if isinstance(refit, str) else None, nothing.asked, takes_weights)
+        decides = refit if isinstance(refit, str) else None
+        return Scoring(scorer, names, decides, model.asked, takes_weights, takes_rows=is_own)
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
     decides = None if callable(refit) else "score"
-    return Scoring(scorer, ("score",), decides, nothing.asked, takes_weights, of_rows, 2 if is_r2 else 1)
+    least_rows = 2 if is_r2 else 1
+    return Scoring(scorer, ("score",), decides, model.asked, takes_weights, of_rows, least_rows, is_own)
+
+
+def takes_rows(scoring):
+    """Return whether a score is a function of one's own, which may look at rows: scikit-learn's do not."""
+    return any(map(_is_function, scoring.values() if isinstance(scoring, dict) else [scoring]))
+
+
+def _is_function(score):
+    return callable(score) and not hasattr(score, "_score_func")
+
+
+class _Function:
+    """A function among several scores, each of which scikit-learn asks whether it takes weights."""
+
+    def __init__(self, function):
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, model, X, y, **given):
+        return self.function(model, X, y, **given)
+
+    def _accept_sample_weight(self):
+        return "sample_weight" in signature(self.function).parameters
+
+
+def _with_functions(scoring):
+    if not isinstance(scoring, dict):
+        return scoring
+    return {name: _Function(score) if _is_function(score) else score for name, score in scoring.items()}
 
 
 def _of_rows(scoring, has_labels):

@@ -5,7 +5,9 @@ from copy import copy
 from functools import cached_property
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from kernbench._random import generator_of
 from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.folds import Fold
 from kernbench.kernels.domain import is_precomputed
@@ -37,6 +39,14 @@ class SubsampledCells(GridOfCells):
         if self.examples.weights is not None:
             used = used[self.examples.weights[used] > 0]
         return len(np.unique(self.examples.codes[used])) == len(self.examples.classes)
+
+
+def random_order_of(random_state):
+    """Return the RandomState that orders rows: for an int that of scikit-learn, whose seeds end at 2³² - 1."""
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        return np.random.RandomState(generator_of(random_state).integers(2**32, size=4))
 
 
 def nested_order(strata, random):

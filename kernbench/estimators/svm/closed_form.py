@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from kernbench._typing import Rows
-from kernbench.kernels.names import resolve_kernel
+from kernbench.estimators.arguments.kernel import weighted_scale
+from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.parzen import smallest_alpha
 from kernbench.validation.arrays import check_indices
@@ -82,11 +84,14 @@ def closed_form_limit(
     X, y = check_X_y(X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     used = weights > 0
-    X, y, weights = X[used], y[used], weights[used]
+    X = X[np.ix_(used, used)] if is_precomputed(kernel) else X[used]
+    y, weights = y[used], weights[used]
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(f"two classes are needed, got {len(classes)} with a positive weight")
     signs = np.where(y == classes[1], 1.0, -1.0)
+    if sample_weight is not None and isinstance(gamma, str) and gamma == "scale" and isinstance(kernel, str):
+        gamma = weighted_scale(X, weights) if kernel in OF_GAMMA else gamma
     chosen = resolve_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
     sums = KernelRows(X, chosen, cache_bytes=0, dtype=np.float64).matvec(weights * signs)
     alpha = smallest_alpha(sums, signs, weights, fit_intercept=fit_intercept)

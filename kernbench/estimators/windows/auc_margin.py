@@ -189,7 +189,7 @@ AUC_MARGIN = Formulation(
     of_the_solver=("solver", "margin"),
     needs_features=lambda model: True,
     centres=lambda model: True,  # the means of the scores, over which the loss is minimal, follow any shift
-    metric=lambda task: roc_auc,
+    metric=lambda task: lambda y, scores, weights: roc_auc(y, scores, sample_weight=weights),
     metric_name="validation_auc",
     continues=True,
 )

@@ -55,7 +55,7 @@ class PartialAUCClassifier(WindowClassifier):
         Never at f = 0, where all scores are tied and no method moves.
     validation : float or (X, y), default=None
         Rows on which the partial AUC is followed: a share of each class of the training rows, which is left out of the
-        fit, or other rows. The trace then has a column ``validation_partial_auc``.
+        fit and scored with its weights, or other rows. The trace then has a column ``validation_partial_auc``.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate of the largest partial AUC on these rows, or the last one.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"

@@ -83,7 +83,7 @@ def _rates(task):
 
 def _metric(task):
     rates = _rates(task)
-    return lambda y, scores: partial_auc(y, scores, rates)
+    return lambda y, scores, weights: partial_auc(y, scores, rates, sample_weight=weights)
 
 
 def _describe(task, model):

@@ -45,8 +45,8 @@ class RankedRangeClassifier(TwoClassModel):
         By a constant column, which is regularised like the others; a kernel without features has no intercept. With
         ``kernel="linear"`` columns without zeros are centred by their medians, so that it is small.
     validation : float or (X, y), default=None
-        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit,
-        or other rows. The trace then has a column ``validation_accuracy``, the accuracy.
+        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit
+        and scored with its weights, or other rows. The trace then has a column ``validation_accuracy``, the accuracy.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype

@@ -37,8 +37,9 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
     unit : float, default=1.0
         What residuals are measured in.
     validation : float or (X, y), default=None
-        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit,
-        or other rows. The trace then has a column ``validation_score``, minus the median of the absolute residuals.
+        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit
+        and scored with its weights, or other rows. The trace then has a column ``validation_score``, minus the median
+        of the absolute residuals.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`. Landmarks are drawn from all rows by default.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options

@@ -16,6 +16,7 @@ from kernbench.estimators.windows.parameters import check_ranked_range, loss_of,
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.table import losses_of
 from kernbench.pairs.thresholds import quantile
+from kernbench.problems.intercept import weighted_quantile
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_positive
@@ -85,12 +86,13 @@ def _read_targets(model, X, y, sample_weight):
     return Rows(X, y, weights)
 
 
-def _accuracy(y, scores):
-    return np.mean((scores >= 0) == (y > 0))
+def _accuracy(y, scores, weights):
+    return np.average((scores >= 0) == (y > 0), weights=weights)
 
 
-def _minus_median_error(y, predicted):
-    return -np.median(np.abs(y - predicted))
+def _minus_median_error(y, predicted, weights):
+    errors = np.abs(y - predicted)
+    return -(np.median(errors) if weights is None else weighted_quantile(errors, weights, 0.5 * weights.sum()))
 
 
 RANKED_RANGE_CLASSIFIER = Formulation(

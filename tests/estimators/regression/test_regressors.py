@@ -285,3 +285,13 @@ def test_a_warning_names_a_solver_that_does_better(loss, feasible, other, number
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         KernelRegressor(loss, solver=other, alpha=1e-9).fit(X, y)
+
+
+def test_the_centre_of_many_float32_rows_is_exact():
+    """The sum of a column in float32 would leave multiples of 16: each 1,003 would count as 1,000 or 1,008."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300_000, 2)) + [1003.0, 0.0]).astype(np.float32)
+    y = (X[:, 0].astype(float) - 1003.0) + 0.01 * rng.normal(size=len(X))
+    fits = [LinearRegressor(solver="sdca", alpha=1e-6, random_state=0).fit(rows, y) for rows in (X, X.astype(float))]
+    np.testing.assert_allclose(fits[0].coef_, fits[1].coef_, atol=1e-3)
+    np.testing.assert_allclose(fits[0].coef_, [1.0, 0.0], atol=1e-2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification, make_moons
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import scale
 
 from kernbench import KernelSVCCV
@@ -109,3 +110,34 @@ def test_bad_input_is_rejected_with_what_to_change(parameters, message):
     X, y = noisy(60)
     with pytest.raises(ValueError, match=message):
         KernelSVCCV([1.0], [0.1], cv=2, **parameters).fit(X, y)
+
+
+def test_rows_of_weight_zero_do_not_vote():
+    X, y = noisy(600)
+    rng = np.random.default_rng(0)
+    more, wrong = rng.standard_normal((600, 6)) * 0.1, rng.integers(0, 2, 600)
+    folds = list(StratifiedKFold(5).split(X, y))
+    parts = np.array_split(600 + np.arange(600), 5)
+    wide = [(train, np.concatenate([test, part])) for (train, test), part in zip(folds, parts, strict=True)]
+    settings = {"Cs": CS, "gammas": [0.05, 20.0], "tol": 1e-5, "search": "race", "random_state": 0}
+    alone = KernelSVCCV(**settings, cv=folds).fit(X, y)
+    weights = np.repeat([1.0, 0.0], 600)
+    both = np.concatenate([X, more]), np.concatenate([y, wrong])
+    masked = KernelSVCCV(**settings, cv=wide).fit(*both, sample_weight=weights)
+    assert any(after is not None for after in alone.cv_results_["dropped_after"])
+    for column in ("dropped_after", "dropped_against"):
+        assert list(masked.cv_results_[column]) == list(alone.cv_results_[column])
+    for column in ("dropped_p_value", *(f"split{k}_test_score" for k in range(5))):
+        np.testing.assert_allclose(masked.cv_results_[column], alone.cv_results_[column], atol=1e-12)
+
+
+@pytest.mark.parametrize("search", ["race", "halving"])
+@pytest.mark.parametrize("seed", [np.random.default_rng, lambda k: 2**40 + k, np.random.RandomState, lambda k: None])
+def test_any_random_state_orders_the_rows(search, seed):
+    X, y = noisy(1200)
+    settings = {"Cs": CS[1:4], "gammas": [0.05, 20.0], "cv": 3, "search": search}
+    one, same = (KernelSVCCV(**settings, random_state=seed(3)).fit(X, y) for _ in range(2))
+    if seed(0) is not None:
+        assert list(one.cv_results_["dropped_after"]) == list(same.cv_results_["dropped_after"])
+    with pytest.raises(ValueError, match="random_state must be"):
+        KernelSVCCV(**settings, random_state="three").fit(X, y)

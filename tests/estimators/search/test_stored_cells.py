@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import parallel_backend
+from search_faces import FACES
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
@@ -143,3 +144,15 @@ def test_bad_memory_is_rejected(tmp_path, settings, message):
         search(**{"folder": tmp_path, **settings} if "memory" not in settings else {"folder": settings["memory"]}).fit(
             X, Y
         )
+
+
+@pytest.mark.parametrize("face", FACES, ids=str)
+def test_cells_are_found_again_without_a_seed(face, tmp_path):
+    X, y = face.data()
+    face.make(random_state=None, memory=tmp_path).fit(X, y)
+    before = names(tmp_path)
+    face.make(random_state=None, memory=tmp_path).fit(X, y)
+    assert names(tmp_path) == before
+    search = face.make(random_state=None, warm_start=True).fit(X, y)
+    times = search.cv_results_["mean_fit_time"]
+    np.testing.assert_array_equal(search.fit(X, y).cv_results_["mean_fit_time"], times)

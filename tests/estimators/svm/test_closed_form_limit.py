@@ -51,3 +51,21 @@ def test_an_intercept_needs_balance():
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="two classes"):
         closed_form_limit([[0.0], [1.0]], [1, 1])
+
+
+def test_the_kernel_is_that_of_a_fit_with_the_weights():
+    """ "scale" of weighted rows is another width than that of rows of equal weight."""
+    X, y = data(2)
+    weights = np.where(np.arange(len(y)) < 20, 0.0, np.abs(X[:, 0]) + 0.1)
+    limit = closed_form_limit(X, y, sample_weight=weights)
+    width = KernelSVC(C=limit.C).fit(X, y, sample_weight=weights).kernel_.sigma
+    assert limit == pytest.approx(closed_form_limit(X, y, sample_weight=weights, gamma=0.5 / width**2))
+    assert limit.alpha != pytest.approx(closed_form_limit(X, y, sample_weight=weights, gamma=1 / (3 * X.var())).alpha)
+
+
+def test_rows_of_weight_zero_of_a_kernel_matrix_are_left_out():
+    X, y = data(3)
+    K, weights = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2)), np.ones(len(y))
+    weights[::3] = 0.0
+    limit = closed_form_limit(K, y, kernel="precomputed", sample_weight=weights)
+    assert limit == pytest.approx(closed_form_limit(X, y, sample_weight=weights, gamma=1.0))

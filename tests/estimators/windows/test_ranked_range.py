@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench import LinearSVC, RankedRangeClassifier, RankedRangeRegressor
+from kernbench import AUCMarginClassifier, LinearSVC, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 from kernbench.estimators.fit.centring import centre_of, centred
 
 
@@ -70,6 +70,22 @@ def test_validation_chooses_an_iterate(labels, numbers):
     X, y = numbers
     model = RankedRangeRegressor(validation=(X[:50], y[:50])).fit(X, y)
     assert model.validation_score_ == max(model.trace_["validation_score"])
+
+
+def test_validation_rows_count_by_their_weights():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y, weights = np.where(X[:, 0] > 0, 1, -1), np.repeat([1.0, 1e-6], 300)
+    y[300:] = rng.choice([-1, 1], 300)
+    model = RankedRangeClassifier(validation=0.5, random_state=0).fit(X, y, sample_weight=weights)
+    assert model.validation_score_ > 0.95
+    target = X[:, 0] + 0.01 * rng.normal(size=600)
+    target[300:] += 100
+    model = RankedRangeRegressor(validation=0.5, random_state=0).fit(X, target, sample_weight=weights)
+    assert model.validation_score_ > -0.1
+    for ranking in (PartialAUCClassifier((0, 0.5)), AUCMarginClassifier()):
+        ranking.set_params(validation=0.5, random_state=0)
+        assert ranking.fit(X, y, sample_weight=weights).validation_score_ > 0.95
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
