@@ -289,11 +289,14 @@ def window_training(records):
     def entry(name, method):
         found = records.values("pauc-train", name, method, metric="train_pauc")
         if not found:
-            return "time limit"
+            return "–"
         return f"{_significant(records.seconds('pauc-train', name, method))} s, {_mean([median(found.values())])}"
 
     table = _table(["set", *methods.values()], [[name, *(entry(name, m) for m in methods)] for name in sets])
-    return f"{table}\n{records.machine('pauc-train')}.\n"
+    repeats = ", ".join(
+        f"{len(records.values('pauc-train', name, 'agd-sbcd', metric='train_pauc'))} of {name}" for name in sets
+    )
+    return f"{table}\nMedians; repeats: {repeats}. {records.machine('pauc-train')}.\n"
 
 
 def one_pass(records):

@@ -85,13 +85,17 @@ def _group(folder, paper):
 
 
 def counts(text):
-    """Count the claims of a part of the summary: those that hold, in part, do not, and could not be judged."""
+    """Count the claims of a part of the summary: those that hold, in part, do not, and could not be judged.
+
+    In part holds what does on some of its data sets, whether it fails on the others, cannot be judged there or has no
+    records, which follows a semicolon: as the page of the report marks it.
+    """
     found = [0, 0, 0, 0]
     for verdict in (match["verdict"] for match in CLAIM.finditer(text)):
         if verdict.startswith("does not hold"):
             kind = 2
         elif verdict.startswith("holds"):
-            kind = 1 if re.match(r"holds on \d+ of \d", verdict) else 0
+            kind = 1 if ";" in verdict or re.match(r"holds on \d+ of \d", verdict) else 0
         else:
             kind = 3
         found[kind] += 1
@@ -128,5 +132,5 @@ def overview(folder):
         citation = text.splitlines()[0]
         numbers = " | ".join(str(n) for n in counts(text))
         rows.append(f"| [{citation}](papers/{paper.page}.md) | {numbers} |\n")
-    head = "| paper | hold | hold on some data sets | do not hold | could not be judged |\n|---|---:|---:|---:|---:|\n"
+    head = "| paper | hold | hold in part | do not hold | could not be judged |\n|---|---:|---:|---:|---:|\n"
     return head + "".join(rows)

@@ -26,9 +26,10 @@ REGRESSION = 1  # exit code
 def command(ctx, folders, commits, tolerance, output):
     """Compare the records in folder B with those in folder A: is anything slower, larger or worse?
 
-    Counters such as kernel evaluations are compared exactly; times, memory and accuracies by medians, with a test that
-    is corrected for the number of cells, and only where both sides have five repeats or more. The exit code is 1 if
-    something became worse, 0 otherwise.
+    Counters such as kernel evaluations, and how many repeats failed, are compared exactly; times, memory and accuracies
+    by medians, with a test that is corrected for the number of all tests, and only where both sides have five repeats
+    or more. What only more repeats would decide is listed as "not decided": ten repeats decide among 900 times, an
+    accuracy wants fifteen. The exit code is 1 if something became worse, 0 otherwise.
 
     \b
     Examples:

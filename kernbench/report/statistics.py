@@ -10,6 +10,7 @@ MIN_REPEATS = 5  # with fewer, a bootstrap interval or a rank test is not inform
 N_RESAMPLES = 2000
 NOISY_SPREAD = 0.25  # distance of the quartiles, as a share of the median, from which a sample is noisy
 MIN_QUARTILES = 3  # values
+EXACT_SIZE = 60  # of both samples of a rank test, up to which its distribution is enumerated
 
 
 def finite(value):
@@ -139,6 +140,8 @@ class Comparison:
     superiority : float
         The test's effect size: probability that a value of the first sample is below one of the second, ties
         counted ½.
+    least_p_value : float
+        The smallest that so many values can give.
     """
 
     difference: float
@@ -146,6 +149,7 @@ class Comparison:
     high: float
     p_value: float
     superiority: float
+    least_p_value: float
 
 
 def compare(first, second):
@@ -161,13 +165,17 @@ def compare(first, second):
     from scipy.stats import mannwhitneyu
 
     low, high = _interval((first, second), _difference_of_medians)
-    test = mannwhitneyu(first, second)
+    both, n = np.concatenate([first, second]), first.size
+    # Exact where it is: with ties, and where it would take long, the normal approximation.
+    is_exact = len(np.unique(both)) == both.size and both.size <= EXACT_SIZE
+    test = mannwhitneyu(first, second, method="exact" if is_exact else "asymptotic")
     return Comparison(
         difference=float(np.median(first) - np.median(second)),
         low=low,
         high=high,
         p_value=float(test.pvalue),
         superiority=1.0 - float(test.statistic) / (first.size * second.size),
+        least_p_value=2.0 / math.comb(both.size, n),
     )
 
 
@@ -187,12 +195,13 @@ def compare_pairs(pairs):
 
     first, second = np.transpose(pairs)
     differences = first - second
+    least = 2.0 ** (1 - np.count_nonzero(differences))
     if not differences.any():
-        return Comparison(0.0, 0.0, 0.0, 1.0, 0.5)
+        return Comparison(0.0, 0.0, 0.0, 1.0, 0.5, least)
     low, high = median_interval(differences.tolist())
     p_value = float(wilcoxon(differences).pvalue)
     below = float(np.mean(differences < 0) + np.mean(differences == 0) / 2)
-    return Comparison(float(np.median(differences)), low, high, p_value, below)
+    return Comparison(float(np.median(differences)), low, high, p_value, below, least)
 
 
 def holm(p_values):

@@ -2,11 +2,14 @@
 
 import importlib.util
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from kernbench.experiments import EXPERIMENTS
+from kernbench.report.claims.findings import PARTLY, Finding
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
 
 DOCS = Path(__file__).parents[2] / "docs"
 spec = importlib.util.spec_from_file_location("docs_papers", DOCS / "_papers.py")
@@ -20,7 +23,9 @@ A: B
 ### [First](details/first-paper.md), paper scale
 
 * *holds on all 2 data sets:* a
-* *holds on 1 of 2 data sets, cannot be judged on 1:* b
+* *holds on 1 of 3 data sets:* b
+* *holds on all 2 data sets judged; 5 cannot be judged:* f
+* *holds on 1 data set; 1 has no records:* g
 
 * *does not hold on any of 2 data sets:* c
 * *cannot be judged:* d
@@ -33,7 +38,15 @@ C: D
 
 
 def test_claims_are_counted_by_their_verdicts():
-    assert papers.counts(SUMMARY) == [1, 1, 1, 2]
+    assert papers.counts(SUMMARY) == [1, 3, 1, 2]
+
+
+def test_the_verdicts_of_findings_are_counted_as_the_page_marks_them():
+    kinds = [HOLDS, PARTLY, FAILS, OPEN]
+    for holding, failing, undecided, n_absent in product(range(3), repeat=4):
+        found = Finding("a", [None], holding, failing, undecided, ["b"] * n_absent)
+        count = papers.counts(f"* *{found.words}:* a\n")
+        assert count == [int(found.verdict == kind) for kind in kinds], found.words
 
 
 def test_findings_are_claims_tables_and_differences(tmp_path):
@@ -43,7 +56,7 @@ def test_findings_are_claims_tables_and_differences(tmp_path):
     (tmp_path / "details" / "first-paper.md").write_text(details)
     found = papers.findings(tmp_path, papers.Paper("x", "Some paper", (("first", "T"),)))
     assert found.startswith("A: B.\n") and "**[First](../../reports/details/first-paper.md)**, paper scale" in found
-    assert all(f":* {claim}\n" in found for claim in "abcde") and "C: D" not in found
+    assert all(f":* {claim}\n" in found for claim in "abcdefg") and "C: D" not in found
     assert "### T\n\nFirst (paper scale):\n\n| a |\n" in found and found.endswith("So.\n")
     assert papers.titled("## Time, s\n\n## Error\n\n## Errors\n", "Time") == "Time, s"
     assert papers.titled("## Error\n\n## Error of all\n", "Error") == "Error"  # not the only one: taken as it is

@@ -73,7 +73,7 @@ class Examples:
         return replace(self, X=X, y=self.y[rows], given=given, **own)
 
     def given_to_scorer(self, fold):
-        """Return the held-out rows of a fold as they were passed; of a kernel matrix, the columns of its training rows."""
+        """Return the held-out rows of a fold as passed; of a kernel matrix the columns of its training rows."""
         return self._given_rows(fold.test, fold.train)
 
     def _given_rows(self, rows, columns):

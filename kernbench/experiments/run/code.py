@@ -44,8 +44,8 @@ MEASURE_ALIKE = {
     ),
     "59174641810d95a2": (
         "d878b289b109939f",
-        "the same, and errors that no recorded fit ran into: scorers of one's own, rows of text in searches, seeds that are "
-        "no integers, rows with weights in races, validation and `closed_form_limit`, means of float32 columns; other "
+        "the same, and errors that no recorded fit ran into: scorers of one's own, rows of text in searches, seeds "
+        "that are no integers, rows with weights in races, validation and `closed_form_limit`, means of float32 columns; other "
         "searches and fits have the same numbers, to the bit",
     ),
 }

@@ -98,13 +98,18 @@ def pairs_of(results, metric, dataset, method, baseline):
 
 
 def require_results(results, cells):
-    """Raise CannotBeJudged if one of the cells has no successful run."""
-    why = [
-        f"{results.label(cell.method)} failed here ({text.listed(cell.statuses)})."
-        if cell.failed
-        else f"{results.label(cell.method)} has not been run on these data."
-        for cell in cells
-        if not cell.ok
-    ]
+    """Raise CannotBeJudged if one of the cells has no successful run, or fails in some repeats.
+
+    Those that succeed would be judged as if they were all: of a method that is near its limits, the fast ones.
+    """
+    why = [_why_not(results.label(cell.method), cell) for cell in cells if cell.failed or not cell.ok]
     if why:
         raise CannotBeJudged(" ".join(why))
+
+
+def _why_not(label, cell):
+    if not cell.failed:
+        return f"{label} has not been run on these data."
+    n_failed, n = len(cell.failed), len(cell.failed) + len(cell.ok)
+    where = f"in {n_failed} of {n} repeats" if cell.ok else "here"
+    return f"{label} failed {where} ({text.listed(cell.statuses)})."

@@ -2,9 +2,11 @@
 
 A counter that is the same on every run (kernel evaluations, iterations) is compared exactly, where both sides ran on
 one machine. Everything else varies: it changed if the medians differ by more than the metric's tolerance *and* the
-Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. A sample whose quartiles lie
+Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. Where a test by itself would
+say so, or says as much as so few repeats can, a change is not decided: more repeats would decide it. A sample whose quartiles lie
 a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the processor
 with other programs (their times are noisy, or above their processor times), their processor times are judged instead.
+Repeats that fail on one side alone are a change, too.
 """
 
 from dataclasses import dataclass, field, replace
@@ -29,8 +31,9 @@ SHARED = 1.1  # time over processor time, of one thread, from which other progra
 MEASURED = ("s", "MB")  # units of what varies from run to run
 
 BETTER, WORSE, SAME = "better", "worse", "same"
-NOISY, FEW, MACHINES = "noisy", "too few repeats", "other machine"
-VERDICTS = (WORSE, BETTER, NOISY, FEW, MACHINES, SAME)
+UNDECIDED, NOISY, FEW, MACHINES = "not decided", "noisy", "too few repeats", "other machine"
+VERDICTS = (WORSE, BETTER, UNDECIDED, NOISY, FEW, MACHINES, SAME)
+FAILED = "failed repeats"  # in the place of a metric
 
 
 @dataclass
@@ -129,7 +132,8 @@ def compare_sides(first, second, *, tolerance=None):
     for change, p_value in zip(tested, holm([change.test.p_value for change in tested])):
         change.p_value = p_value
         if change.verdict in (BETTER, WORSE) and p_value >= LEVEL:
-            change.verdict = SAME
+            alone, least = change.test.p_value, change.test.least_p_value
+            change.verdict = UNDECIDED if alone <= max(LEVEL, least) else SAME
     return outcome
 
 
@@ -138,11 +142,25 @@ def _compare_results(outcome, key, first, second, tolerance):
     for place in dict.fromkeys([*cells[0], *cells[1]]):
         found = [side.get(place) for side in cells]
         present = [cell is not None and bool(cell.ok) for cell in found]
+        if None not in found:
+            outcome.changes += _compare_failures(key, *found)
         if all(present):
             outcome.changes += _compare_cells(key, first or second, *found, tolerance)
-        elif any(present):
+        elif any(present) and None in found:
             side = outcome.first if present[0] else outcome.second
             outcome.alone.append((side.name, *key, *place))
+
+
+def _compare_failures(key, first, second):
+    """Return the change of the number of failures among the repeats that both cells have, if there are any."""
+    repeats = [{record["repeat"] for record in cell.records} for cell in (first, second)]
+    common = repeats[0] & repeats[1]
+    failed = [sum(record["repeat"] in common for record in cell.failed) for cell in (first, second)]
+    if not any(failed):
+        return []
+    verdict = SAME if failed[0] == failed[1] else WORSE if failed[1] > failed[0] else BETTER
+    n_repeats = len(common), len(common)
+    return [Change(*key, first.dataset, first.method, FAILED, "", *failed, *n_repeats, exact=True, verdict=verdict)]
 
 
 def _compare_cells(key, results, first, second, tolerance):

@@ -3,14 +3,15 @@
 from dataclasses import asdict
 
 from kernbench.report import text
-from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, VERDICTS, WORSE
+from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, UNDECIDED, VERDICTS, WORSE
 from kernbench.report.tables.table import markdown_rows
 
 HEADINGS = ("cell", "metric", "before", "after", "ratio", "interval of the difference", "p (Holm)", "verdict")
-SHOWN = (WORSE, BETTER, NOISY)
+SHOWN = (WORSE, BETTER, UNDECIDED, NOISY)
 _WORDS = {
     SAME: "no change",
     FEW: "not judged: fewer than five repeats, where counters alone are compared",
+    UNDECIDED: "not decided: more than the tolerance, but among so many tests it takes more repeats",
     MACHINES: "not judged: times of two machines are not divided",
     NOISY: "not judged: quartiles a quarter of the median apart",
     WORSE: "worse",

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
+from kernbench.report import text
 from kernbench.report.charts.drawing.picture import by_heading
 from kernbench.report.charts.fronts import front_picture
 from kernbench.report.claims.findings import standing, tone
@@ -88,6 +89,17 @@ class Section:
         return [*self.tables, *([self.tradeoffs] if self.tradeoffs else []), *self.facts]
 
 
+def _measured(results):
+    """Say how many of the repeats that an experiment declares were measured, where it is not all of them."""
+    counts = [len({record["repeat"] for record in cell.records}) for cell in results.cells.values()]
+    scales = results.experiment.scales
+    declared = scales[results.scale].repeats if results.scale in scales else 0
+    if not counts or min(counts) >= declared or not results.experiment.differs:
+        return ""
+    were = "was" if max(counts) == 1 else "were"
+    return f"Of the {declared} declared, {text.span(counts, 'repeat')} of each fit {were} measured."
+
+
 def make_section(results, stated, is_snapshot=False):
     """Compute everything the page shows of an experiment at one scale, beside the findings `stated`."""
     experiment = results.experiment
@@ -100,7 +112,7 @@ def make_section(results, stated, is_snapshot=False):
         paper=experiment.paper,
         group=experiment.group,
         scale=results.scale,
-        note=f"{experiment.differs} {experiment.note}".strip(),
+        note=" ".join(filter(None, (experiment.differs, _measured(results), experiment.note))),
         findings=stated,
         standing=standing(stated),
         tone=tone(stated),

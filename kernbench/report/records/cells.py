@@ -115,7 +115,8 @@ def cells_of(records):
     Parameters
     ----------
     records : iterable of dict
-        In the order they were written: the later record of a cell's repeat replaces the earlier.
+        Of the records of a cell's repeat the one counts that was begun last, whichever file or place it comes from:
+        merged folders have their records in any order.
 
     Returns
     -------
@@ -123,7 +124,7 @@ def cells_of(records):
         Scale ``"paper"`` before ``"quick"``, then by experiment.
     """
     latest = {}
-    for record in records:
+    for record in sorted(records, key=lambda record: str(record.get("started") or "")):
         latest[tuple(record[key] for key in ("experiment", "scale", "dataset", "method", "repeat"))] = record
     found = {}
     for (experiment, scale, dataset, method, _), record in latest.items():

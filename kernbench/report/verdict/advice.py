@@ -143,7 +143,8 @@ def advise(results, display, dataset):
     for name in results.chosen_methods(display, dataset):
         cell = results.cell(dataset, name)
         values, seconds = cell.by_repeat(metric), cell.median(time)
-        if values and seconds and not results.has_budget(name):
+        fails = cell.failed and name != display.baseline  # now and then: what is left would be its fast repeats
+        if values and seconds and not results.has_budget(name) and not fails:
             found[name] = {repeat: sign * value for repeat, value in values.items()}
             times[name] = seconds
     zero = found.pop(display.zero, None)

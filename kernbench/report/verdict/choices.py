@@ -124,11 +124,15 @@ def _seconds(choice):
 
 def _usual(choice):
     """The baseline's time over the method's."""
-    peers = list(dict.fromkeys(advice.peer for advice in choice.advices))
-    ratios = [advice.ratio for advice in choice.advices if advice.ratio is not None]
-    if not ratios:
+    others = [advice for advice in choice.advices if advice.method != advice.display.baseline]
+    if not others:
         return "is this one"
-    return f"{text.listed(peers)} takes {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long"
+    peers = list(dict.fromkeys(advice.peer for advice in others))
+    ratios = [advice.ratio for advice in others if advice.ratio is not None]
+    if not ratios:
+        return f"{text.listed(peers)} has no time to compare with"
+    some = "" if len(ratios) == len(others) else f" where that has a time ({len(ratios)})"
+    return f"{text.listed(peers)} takes {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long{some}"
 
 
 def _wrong(choice):

@@ -46,6 +46,14 @@ def test_claim_is_open_when_a_method_was_not_run_or_failed(toy, records, judged)
     assert found.verdict == OPEN and "failed here (timeout)" in found.why
 
 
+def test_claim_is_open_when_some_repeats_failed(toy, records, judged):
+    base = [records.one("libsvm", repeat=k, error=0.149, seconds=8.0) for k in range(4)]
+    rows = [*base, records.one("sbp-quarter", error=0.149, seconds=1.9)]
+    assert judged(toy, rows).verdict == HOLDS
+    found = judged(toy, [*rows, *(records.failure("sbp-quarter", repeat=k) for k in range(1, 4))])
+    assert found.verdict == OPEN and "failed in 3 of 4 repeats (timeout)" in found.why
+
+
 def test_claim_is_open_across_setups(toy, records, judged):
     elsewhere = records.one("sbp-quarter", seconds=1.0)
     elsewhere["environment"]["processor"] = "Another CPU"

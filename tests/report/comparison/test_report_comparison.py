@@ -8,8 +8,17 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Metric
 from kernbench.report.comparison import as_data, as_markdown, compare_sides, side_of_commit, side_of_store
-from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, WORSE
-from kernbench.report.statistics import holm
+from kernbench.report.comparison.comparing import (
+    BETTER,
+    FAILED,
+    FEW,
+    MACHINES,
+    NOISY,
+    SAME,
+    UNDECIDED,
+    WORSE,
+)
+from kernbench.report.statistics import compare, compare_pairs, holm
 
 COUNTER = Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True)
 
@@ -174,3 +183,45 @@ def test_every_output_names_the_cell(compared, repeats):
     (change,) = [c for c in as_data(outcome)["changes"] if c["metric"] == "fit_seconds"]
     assert change["verdict"] == WORSE and change["ratio"] == pytest.approx(2, rel=0.1)
     assert change["test"]["low"] < 0  # of first - second
+
+
+@pytest.mark.parametrize("n_repeats", [5, 10])
+def test_a_change_among_many_tests_is_told_though_five_repeats_do_not_decide(compared, records, n_repeats):
+    """Twelve cells of two times and more: 5 against 5 values have p values of at least .0079, 10 against 10 of 1e-5."""
+    rng = np.random.default_rng(5)
+
+    def side(factor):
+        return [
+            records.one(f"m{k}", repeat=r, seconds=float(factor * s))
+            for k in range(12)
+            for r, s in enumerate(times(rng, n_repeats))
+        ]
+
+    outcome = compared(side(1.0), side(3.0))
+    found = {change.verdict for change in outcome.changes if change.metric == "fit_seconds"}
+    assert found == ({WORSE} if n_repeats == 10 else {UNDECIDED})
+    assert ("| not decided |" in as_markdown(outcome)) == (n_repeats == 5)
+    again = compared(side(1.0), side(1.0))
+    assert not again.having(WORSE, BETTER) and len(again.having(UNDECIDED)) <= 1
+
+
+def test_the_least_p_values_are_those_of_separate_samples():
+    for n in (5, 8, 10, 12):
+        ascending = np.arange(1.0, n + 1)
+        apart = compare(ascending, ascending + 100)
+        assert apart.p_value == pytest.approx(apart.least_p_value)
+        pairs = compare_pairs([(value, 2 * value) for value in ascending])
+        assert pairs.p_value == pytest.approx(pairs.least_p_value)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["the old records are there", "another folder"])
+def test_a_method_that_fails_now_became_worse(compared, repeats, records, kept):
+    before = repeats(np.ones(3), started="2024-05-01T10:00:00+00:00")
+    after = [records.failure("smo", repeat=k, started="2024-05-02T10:00:00+00:00") for k in range(3)]
+    outcome = compared(before, [*before, *after] if kept else after)
+    (change,) = outcome.having(WORSE)
+    assert (change.metric, change.first, change.second, change.n_second) == (FAILED, 0, 3, 3)
+    assert not outcome.alone and [c.metric for c in outcome.changes] == [FAILED]
+    assert [c.metric for c in compared(after + before[:1], before).having(BETTER)] == [FAILED]
+    some = compared(before, [*after[:1], *before[1:]])
+    assert verdict(some, FAILED) == WORSE and verdict(some, "fit_seconds") == FEW

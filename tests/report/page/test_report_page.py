@@ -101,3 +101,16 @@ def test_shared_styles_lose_nothing():
     short, css = share_styles(html + '<path style="once"/>')
     classes = dict(re.findall(r"svg \.(s\d+) \{ (.*?) \}", css))
     assert re.sub(r'class="(s\d+)"', lambda name: f'style="{classes[name[1]]}"', short) == html + '<path style="once"/>'
+
+
+@pytest.mark.parametrize(
+    ("n_measured", "says"),
+    [(1, "Of the 3 declared, 1 repeat of each fit was measured."), (2, "1 to 2 repeats of each fit were"), (3, "")],
+)
+def test_the_note_says_how_many_of_the_declared_repeats_were_measured(toy, records, n_measured, says):
+    paper = replace(toy, differs="The paper has 10; here there are 3 repeats.", note="More.")
+    rows = records.race(n_measured) + ([] if n_measured != 2 else records.race(1, dataset="mnist"))
+    note = make_section(records.results(paper, rows), []).note
+    assert says in note and ("declared" in note) == bool(says)
+    assert note.startswith(paper.differs) and note.endswith(" More.")
+    assert make_section(records.results(toy, rows), []).note == toy.note  # an experiment of no paper

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from kernbench.experiments.declare import Scale, Setting
-from kernbench.report.records.cells import setup_of
+from kernbench.report.records.cells import cells_of, setup_of
 
 
 def test_a_setup_is_the_machine_and_the_code_whatever_the_commit(records):
@@ -22,3 +22,14 @@ def test_data_sets_are_in_the_order_of_their_declaration(toy, records):
     experiment = replace(toy, scales=scales, claims=(), paper_numbers=())
     rows = [records.one(dataset=name) for name in ("my.svm", "second", "first")]
     assert records.results(experiment, rows).datasets == ["first", "second", "my.svm"]
+
+
+def test_the_record_counts_that_was_begun_last_wherever_it_stands(records):
+    old, new = (records.one(seconds=s, started=f"2024-05-0{s}T10:00:00+00:00") for s in (1, 2))
+    failed = records.failure("smo", started="2024-05-03T10:00:00+00:00")
+    for rows in ([old, new], [new, old]):
+        (cells,) = cells_of(rows).values()
+        (cell,) = cells.values()
+        assert cell.ok == [new]
+    (cells,) = cells_of([failed, new, old]).values()
+    assert not cells["adult", "smo"].ok and cells["adult", "smo"].failed == [failed]

@@ -50,6 +50,23 @@ def test_data_sets_of_one_choice_share_a_row(row, records):
     assert plain(row(rows)["data_sets"]) == "2 of 2 races: 1,000–60,000 × 20"
 
 
+def test_a_usual_choice_without_a_time_is_not_this_one(row, records):
+    failed = [records.failure("libsvm", repeat=k) for k in range(3)]
+    rows = [record for record in records.race() if record["method"] != "libsvm"] + failed
+    assert plain(row(rows)["times_as_long_as_usual"]) == "LIBSVM has no time to compare with"
+    other = records.race(dataset="mnist")
+    assert plain(row(rows + other)["times_as_long_as_usual"]) == "LIBSVM takes 4.5 × as long where that has a time (1)"
+
+
+def test_a_method_that_fails_now_and_then_is_not_the_one_to_use(toy, records):
+    rows = [record for record in records.race(5) if record["method"] != "smo"]
+    fast = records.one("smo", seconds=0.01), *(records.failure("smo", repeat=k) for k in range(1, 5))
+    sound = [records.one("smo", repeat=k, seconds=0.01) for k in range(5)]
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    chosen = [advise(records.results(toy, [*rows, *own]), display, "adult").method for own in (fast, sound)]
+    assert chosen[0] != "smo" and chosen[1] == "smo"
+
+
 def test_generated_data_are_named(row, records):
     assert "generated" in plain(row(records.race(scale="quick", dataset="blobs", kind="generated"))["data_sets"])
 
