@@ -3,10 +3,10 @@
 A counter that is the same on every run (kernel evaluations, iterations) is compared exactly, where both sides ran on
 one machine. Everything else varies: it changed if the medians differ by more than the metric's tolerance *and* the
 Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. Where a test by itself would
-say so, or says as much as so few repeats can, a change is not decided: more repeats would decide it. A sample whose quartiles lie
-a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the processor
-with other programs (their times are noisy, or above their processor times), their processor times are judged instead.
-Repeats that fail on one side alone are a change, too.
+say so, or says as much as so few repeats can, a change is not decided: more repeats would decide it. A sample whose
+quartiles lie a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the
+processor with other programs (their times are noisy, or above their processor times), their processor times are judged
+instead. Repeats that fail on one side alone are a change, too.
 """
 
 from dataclasses import dataclass, field, replace

@@ -8,16 +8,7 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Metric
 from kernbench.report.comparison import as_data, as_markdown, compare_sides, side_of_commit, side_of_store
-from kernbench.report.comparison.comparing import (
-    BETTER,
-    FAILED,
-    FEW,
-    MACHINES,
-    NOISY,
-    SAME,
-    UNDECIDED,
-    WORSE,
-)
+from kernbench.report.comparison.comparing import BETTER, FAILED, FEW, MACHINES, NOISY, SAME, UNDECIDED, WORSE
 from kernbench.report.statistics import compare, compare_pairs, holm
 
 COUNTER = Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True)
