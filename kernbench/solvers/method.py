@@ -80,6 +80,10 @@ class Method:
         """Return a certified bound on objective() minus the optimum, None if the method has none."""
         return None
 
+    def hold_to(self, tol: float) -> None:
+        """Set the `tol` of `advance`; a method that judges its start when it is made judges that again."""
+        self.tol = tol
+
     def check(self, tol: float) -> bool:
         """Set `converged` to whether the certified gap is at most `tol` times the objective, and return it.
 

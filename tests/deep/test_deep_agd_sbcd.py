@@ -130,6 +130,23 @@ def test_a_run_resumes_bit_for_bit(options, n_steps, dtype):
     assert torch.equal(whole.weight, second.weight)
 
 
+@pytest.mark.parametrize("options", [{}, {"shared_batches": False}], ids=str)
+def test_thresholds_keep_their_digits_beside_parameters_of_bfloat16(options):
+    """PyTorch loads the state of a parameter in the parameter's type."""
+    problem = LinearProblem(torch.float32)
+    module, other = (problem.module().to(torch.bfloat16) for _ in range(2))
+    optimizer, again = (problem.optimizer(one, **options) for one in (module, other))
+    inputs = problem.inputs.to(torch.bfloat16)
+    for batch in PairBatchSampler(problem.y, 5, 9, n_batches=7, seed=0):
+        optimizer.step(lambda: module(inputs[batch]), problem.labels[batch], problem.indices[batch])
+    again.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    kept, loaded = (one.state[one.param_groups[0]["params"][0]] for one in (optimizer, again))
+    assert {name for name, value in kept.items() if torch.is_tensor(value) and value.dtype == torch.float32}
+    for name, value in kept.items():
+        if torch.is_tensor(value):
+            assert loaded[name].dtype == value.dtype and torch.equal(loaded[name], value), name
+
+
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
 def test_a_copy_goes_on_like_the_original(problem, module, duplicate):
     optimizer = problem.optimizer(module)

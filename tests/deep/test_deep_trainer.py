@@ -126,6 +126,19 @@ def test_looks_do_not_change_statistics_of_batch_normalisation(rows):
     assert same(often.last_state_, rarely.last_state_)
 
 
+def test_running_statistics_of_other_normalisations_are_left(rows):
+    """Instance normalisation takes no mean without a momentum: reset, its statistics would stay at 0 and 1."""
+
+    def normed():
+        norm = nn.InstanceNorm1d(2, track_running_stats=True)
+        return nn.Sequential(nn.Unflatten(1, (2, 3)), norm, nn.Flatten(), nn.Linear(6, 1))
+
+    shifted = (rows[0].astype(np.float32) + 3.0, rows[1])
+    model = trained(shifted, normed, keep="last")
+    (mean,) = (value for name, value in model.last_state_.items() if name.endswith("running_mean"))
+    assert (mean > 1.0).all()
+
+
 @pytest.mark.parametrize("make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))])
 def test_a_dataset_is_its_arrays(rows, make):
     X, y = rows

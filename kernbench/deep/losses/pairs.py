@@ -23,8 +23,8 @@ class _OnTheHost(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, scores, value_and_subgradient):
-        value, slopes = value_and_subgradient(scores.detach().to("cpu", torch.float64).numpy())
-        ctx.save_for_backward(torch.from_numpy(slopes).to(scores))
+        value, slopes = value_and_subgradient(scores.detach().cpu().double().numpy())  # mps has no float64
+        ctx.save_for_backward(torch.from_numpy(slopes).to(scores.dtype).to(scores.device))
         return scores.new_tensor(value)
 
     @staticmethod

@@ -53,6 +53,11 @@ class ScoreOptimizer(torch.optim.Optimizer):
                             f"{tuple(value.shape)} there and has {tuple(parameter.shape)} here"
                         )
         super().load_state_dict(state_dict)
+        # PyTorch gives all tensors of a parameter its dtype: what belongs to no parameter would lose digits.
+        first = state_dict["param_groups"][0]["params"][0]
+        for name, value in state_dict["state"].get(first, {}).items():
+            if name not in self.copies and torch.is_tensor(value):
+                self._common[name] = value.detach().clone().to(self._common[name].device)
 
     def _check_group(self, group):
         pass

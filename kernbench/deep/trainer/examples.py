@@ -113,7 +113,7 @@ def scores_of(module, examples, batch_size=SCORED_AT_ONCE):
         for start in range(0, len(scores), batch_size):
             chosen = np.arange(start, min(start + batch_size, len(scores)))
             output = module(examples.inputs(chosen, like))
-            scores[chosen] = column_of_scores(output, len(chosen)).double().numpy(force=True)
+            scores[chosen] = column_of_scores(output, len(chosen)).cpu().double().numpy()  # mps has no float64
         return scores
     finally:
         module.train(was_training)

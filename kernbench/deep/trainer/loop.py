@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from kernbench.deep.trainer.examples import scores_of
+from kernbench.deep.trainer.examples import reference_tensor, scores_of
 from kernbench.deep.trainer.interrupts import deferred_interrupt
 from kernbench.deep.trainer.methods import Diverged
 from kernbench.metrics import partial_auc
@@ -69,7 +69,9 @@ class Run:
             If a parameter or a score is not finite.
         """
         score, stop, columns = None, False, {}
-        with torch.random.fork_rng(devices=[]), self.method.judged_weights() as module:
+        device = reference_tensor(self.method.module).device
+        devices = [device] if device.type == "cuda" else []
+        with torch.random.fork_rng(devices=devices), self.method.judged_weights() as module:
             if self.validation is not None:
                 scores = scores_of(module, self.validation)
                 if not np.isfinite(scores).all():

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional
 
 from kernbench.deep.losses import PartialAUCLoss
@@ -13,6 +14,7 @@ from kernbench.deep.trainer.batches import PairBatches, ShuffledBatches
 from kernbench.deep.trainer.examples import column_of_scores, reference_tensor
 from kernbench.validation.numbers import check_flag, check_number
 
+BATCH_NORMS = nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm
 NORM_BATCHES = 50  # for the statistics of batch normalisation of an averaged network
 
 
@@ -256,8 +258,12 @@ class AGD(Pairs):
 
     @torch.no_grad()
     def _renew_statistics(self):
-        """Set the running statistics of batch normalisation to their means over some batches."""
-        layers = [layer for layer in self.module.modules() if getattr(layer, "track_running_stats", False)]
+        """Set the running statistics of batch normalisation to their means over some batches.
+
+        Those of other normalisations are left: without a momentum they take no mean.
+        """
+        norms = (layer for layer in self.module.modules() if isinstance(layer, BATCH_NORMS))
+        layers = [layer for layer in norms if layer.track_running_stats]
         if not layers:
             return
         momenta = [layer.momentum for layer in layers]

@@ -56,7 +56,7 @@ def make_solver(model, entry, data, y, settings):
                     raise ValueError(unknown_name(f"option of solver {entry.name!r}", name, known)) from None
             raise ValueError(f"solver {entry.name!r} does not take solver_options={options!r}: {error}") from error
     if solver.first_check is None:
-        solver.tol = model.tol  # `advance` tests the rule itself
+        solver.hold_to(model.tol)  # `advance` tests the rule itself
     return solver
 
 

@@ -204,6 +204,11 @@ class CuttingPlanes(DesignMethod):
         gap = self.value - self.bound
         return gap <= 0 or (gap <= tol * self.value and (self.cuts.n_cuts > 1 or bool(self.coef.any())))
 
+    def hold_to(self, tol):
+        """Set `tol`, and judge by it whether a start has converged: it was judged by the default."""
+        super().hold_to(tol)
+        self.converged = self.converged and self._is_within(tol)
+
     def _next_point(self):
         """Go to the end of the line search towards the minimiser of the model, or of a step on the smoothed risk."""
         if self.design.is_kernel and self.cuts.n_cuts == 1 and not self.coef.any():

@@ -76,7 +76,7 @@ class ExactDCA(DesignMethod):
         self.coef, self.gradient, self.step, self.next_coef, self.last = (np.zeros(d) for _ in range(5))
         self.scores, self.g, self.moved, self.next_scores = (np.zeros(n) for _ in range(4))
         self.gradient_scores, self.last_scores = (np.zeros(n if design.is_kernel else 1) for _ in range(2))
-        self.value, self.subproblem_gap, self.stuck = np.inf, np.inf, False
+        self.value, self.subproblem_gap, self.decrease, self.stuck = np.inf, np.inf, np.inf, False
         self.warm = False  # whether a start other than f = 0 is known
         self.begun = False  # whether value and gradient, or the cutting planes, are those of the point
         if initial is not None:
@@ -117,6 +117,7 @@ class ExactDCA(DesignMethod):
         if self.preconditioner is not None:
             self.core.cutting_planes.fit_preconditioner(self.preconditioner, self.problem, self.scores, self.g)
         self.value = self.core.value_at(self.problem, self.coef, self.scores, self.g)
+        self.decrease = max(0.0, self.problem.at_zero - self.value)  # before the first step: from f = 0
         self._differentiate()
         self.begun = True
 
@@ -131,7 +132,7 @@ class ExactDCA(DesignMethod):
                 *part, alpha=self.alpha, tol=COARSE_TOL, proximal=self.proximal, random_state=self.seed, core=self.core
             )
             coarse.advance(COARSE_STEPS)
-            self.coef = np.array(self.design.embed(coarse.coef, self.sample))
+            self.coef = np.array(self.design.embed(coarse.found(), self.sample))
             self.scores = self.design.scores(self.coef)
         else:
             convex = self.core.RankedRisk(self.design, self.problem.ranked.whole(), self.alpha)
@@ -170,8 +171,9 @@ class ExactDCA(DesignMethod):
         elif self.memory.n_pairs:
             self.memory.forget()
             return
-        if before - self.value <= self.tol * self.value:
-            self.converged = self.subproblem_gap <= self.tol * self.value
+        self.decrease = before - self.value
+        if self.decrease <= self.tol * self.value:
+            self.converged = self._is_within(self.tol)
             if not self.converged:
                 self._open_bundle()
 
@@ -223,8 +225,8 @@ class ExactDCA(DesignMethod):
             self._try(1.0)
             self.coef[:], self.scores[:] = self.next_coef, self.next_scores
         value = self.core.value_at(self.problem, self.coef, self.scores, None)
-        decrease, self.value = self.value - value, value
-        self.converged = closed and decrease <= self.tol * value
+        self.decrease, self.value = self.value - value, value
+        self.converged = closed and self.decrease <= self.tol * value
         if not self.converged:
             self._linearise_again()
         self.begun = True
@@ -240,9 +242,19 @@ class ExactDCA(DesignMethod):
     # --- what it found -----------------------------------------------------------------------------------------------
 
     def check(self, tol):
-        """Set `converged` to whether the gap of the last subproblem is at most `tol` times F, and return it."""
-        self.converged = bool(self.subproblem_gap <= tol * self.objective())
+        """Set `converged` to whether the gap and the decrease of the last step are at most `tol` times F; return it."""
+        self.converged = self._is_within(tol)
         return self.converged
+
+    def _is_within(self, tol):
+        return bool(max(self.subproblem_gap, self.decrease) <= tol * self.objective())
+
+    def hold_to(self, tol):
+        """Set `tol`; a start that had converged to a larger one is the first point of a new search."""
+        super().hold_to(tol)
+        if self.converged and not self._is_within(tol):
+            # The point has moved since the cuts were made.
+            self.converged, self.begun, self.bundle = False, False, None
 
     def objective(self):
         """Return the objective of the point."""
@@ -265,12 +277,18 @@ class ExactDCA(DesignMethod):
                 "settings": np.append(self.problem.settings(), self.proximal),
                 "signature": signature(self.problem, self.scores),
                 "hessian": np.empty((0, 0)) if self.preconditioner is None else self.preconditioner.state(),
-                "progress": np.array([self.subproblem_gap, self.converged, self.stuck], dtype=np.float64),
+                "progress": np.array(
+                    [self.subproblem_gap, self.converged, self.stuck, self.decrease], dtype=np.float64
+                ),
             }
             if self.bundle is not None:
                 inner = self.bundle.solution()
                 state |= {f"{INNER}{name}": value for name, value in ({"coef": inner.coef} | inner.state).items()}
-        return Solution(widen(self.coef, self.columns, self.n_features), 0.0, self.n_iter, state)
+        return Solution(self.found(), 0.0, self.n_iter, state)
+
+    def found(self):
+        """Return the coefficients of the point, one for each column of the data."""
+        return widen(self.coef, self.columns, self.n_features)
 
     def _start_from(self, initial):
         keys = ["settings", "signature", "hessian", "progress", "steps", "changes"]
@@ -293,6 +311,7 @@ class ExactDCA(DesignMethod):
             self._open_bundle(inner)
         else:
             self._differentiate()
-        gap, converged, stuck = state["progress"].tolist()
+        gap, converged, stuck, *decrease = state["progress"].tolist()  # models saved earlier have no last one
         self.subproblem_gap, self.converged, self.stuck = gap, bool(converged), bool(stuck)
+        self.decrease = decrease[0] if decrease else np.inf
         self.begun = True
