@@ -148,7 +148,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 f"partial_fit takes the chunks of one sample, {type(self.estimator).__name__} learns from two: call "
                 "its own partial_fit(P, Q) with a chunk of each"
             )
-        blocks, y = read(self.client, X, y, kind)
+        blocks, y = read(self.client, X, y, kind, getattr(self, "n_features_in_", 0))
         sample_weight = read_weights(self.client, sample_weight, blocks)
         is_first = not hasattr(self, "estimator_")
         if is_first:

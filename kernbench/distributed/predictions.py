@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.cluster.collections import gathered, is_collection, predicted_lazily
-from kernbench.distributed.sources import read_labels
+from kernbench.distributed.reading import NO_LABELS
+from kernbench.distributed.sources import column_of, read_labels
 from kernbench.kernels.threads import single_threaded_blas
 
 DESCRIBED = ("classes_", "n_features_in_", "feature_names_in_")
@@ -69,15 +70,29 @@ class Predictions:
 
     @_has("score")
     def score(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
-        """Return the accuracy, or R² of targets; for a Dask array y computed on the workers."""
-        predicted, is_target = self.predict(X), is_regressor(self.estimator)
-        if hasattr(predicted, "__dask_graph__"):
+        """Return the accuracy, or R² of targets; for a Dask array y computed on the workers.
+
+        Labels may be in the files, as for `fit`: those of svmlight files are found, a column is named by `y`.
+        """
+        is_target = is_regressor(self.estimator)
+        if is_collection(X):
+            predicted = self.predict(X)
             if not is_target and hasattr(y, "__dask_graph__") and sample_weight is None:
                 return _share_of_equal(predicted, y)
             predicted, y = predicted.compute(), gathered(self.client, y)
             sample_weight = gathered(self.client, sample_weight)
+        elif _is_in_chunks(X):
+            label = column_of(y)
+            blocks = self._blocks(X, label)
+            predicted = self._of_blocks(self.estimator_.predict, blocks)
+            y = blocks.y if y is None or label is not None else read_labels(y)
         else:
-            y = FileBlocks(X).y if y is None else read_labels(y)
+            predicted = self.predict(X)
+            y = None if y is None or column_of(y) is not None else read_labels(y)
+        if y is None:
+            raise ValueError(NO_LABELS)
+        if np.shape(y)[:1] != (len(predicted),):
+            raise ValueError(f"y has shape {np.shape(y)}, but X has {len(predicted)} rows")
         if is_target:
             return float(r2_score(y, predicted, sample_weight=sample_weight))
         return float(np.average(predicted == y, weights=sample_weight))
@@ -99,8 +114,16 @@ class Predictions:
             return predicted_lazily(X, predict, predict(few))
         if not _is_in_chunks(X):
             return predict(X)
+        return self._of_blocks(predict, self._blocks(X))
+
+    def _blocks(self, X, label=None):
+        """Return the rows of files or chunks; of svmlight files with as many columns as in fit, at the least."""
+        check_is_fitted(self)
+        return FileBlocks(X, label=label, least_columns=self.n_features_in_)
+
+    def _of_blocks(self, predict, blocks):
         with single_threaded_blas():
-            return np.concatenate(FileBlocks(X).map(lambda rows, start: predict(self._named(rows))))
+            return np.concatenate(blocks.map(lambda rows, start: predict(self._named(rows))))
 
     def _named(self, rows):
         names = getattr(self, "feature_names_in_", None)

@@ -11,8 +11,10 @@ from kernbench.distributed.cluster.dask_blocks import DaskBlocks
 from kernbench.distributed.cluster.held_rows import describe
 from kernbench.distributed.sources import column_of, read_labels
 
+NO_LABELS = "there are no labels: give y, an array, a .npy file or the name of a column"
 
-def read(client, X, y, learns_from):
+
+def read(client, X, y, learns_from, least_columns=0):
     """Return the rows as blocks, and their labels.
 
     Parameters
@@ -23,14 +25,16 @@ def read(client, X, y, learns_from):
     learns_from : {"labels", "rows", "samples"}
         What the estimator is fitted to. For ``"rows"`` the labels are None; for ``"samples"`` X and y are both rows,
         labelled 1 and -1 here.
+    least_columns : int, default=0
+        Columns of files of sparse rows.
     """
     if learns_from == "samples":
         return _read_samples(client, X, y)
-    blocks, y = _read_chunks(client, X, y) if client is not None else _read_files(X, y)
+    blocks, y = _read_files(X, y, least_columns) if client is None else _read_chunks(client, X, y, least_columns)
     if learns_from == "rows":
         return blocks, None
     if y is None:
-        raise ValueError("there are no labels: give y, an array, a .npy file or the name of a column")
+        raise ValueError(NO_LABELS)
     y = column_or_1d(y, warn=True)
     _check_length("y", y, blocks)
     return blocks, y
@@ -45,17 +49,17 @@ def read_weights(client, sample_weight, blocks):
     return sample_weight
 
 
-def _read_files(X, y):
+def _read_files(X, y, least_columns=0):
     if is_collection(X):
         raise ValueError("X is a Dask collection: give the client of its cluster, Distributed(estimator, client)")
     label = column_of(y)
-    blocks = FileBlocks(X, label=label)
+    blocks = FileBlocks(X, label=label, least_columns=least_columns)
     return blocks, blocks.y if y is None or label is not None else read_labels(y)
 
 
-def _read_chunks(client, X, y):
+def _read_chunks(client, X, y, least_columns):
     if isinstance(X, str | Path):
-        chunks, y = chunks_of_files(client, X, y)
+        chunks, y = chunks_of_files(client, X, y, least_columns)
         return DaskBlocks(client, chunks), read_labels(y)
     _check_collection(X)
     return DaskBlocks(client, chunks_of(client, X)), read_labels(gathered(client, y))

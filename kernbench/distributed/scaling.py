@@ -1,5 +1,7 @@
 """scikit-learn's StandardScaler, fitted to rows in blocks by their moments."""
 
+from functools import partial
+
 import numpy as np
 
 from kernbench.distributed.blocks.mapped_blocks import mapped
@@ -25,4 +27,5 @@ def fit_scaler(scaler, blocks):
         # A column is constant if rounding of its mean accounts for its variance, as scikit-learn has it.
         constant = scaler.var_ <= n * eps * scaler.var_ + (n * spread.mean * eps) ** 2
         scaler.scale_ = np.where(constant, 1.0, np.sqrt(scaler.var_))
-    return mapped(blocks, scaler.transform, blocks.n_columns, blocks.dtype)
+    # A copy, also with copy=False: blocks may be the caller's rows, and each pass scales them.
+    return mapped(blocks, partial(scaler.transform, copy=True), blocks.n_columns, blocks.dtype)

@@ -23,6 +23,8 @@ class FileBlocks(LocalBlocks):
         The column that holds the labels, in files of columns.
     keep_bytes : int, default=0
         Memory for rows that are slow to read (text and Parquet): they are kept up to there, and read again beyond.
+    least_columns : int, default=0
+        Columns that files of sparse rows have at the least, whatever the largest index in them.
 
     Attributes
     ----------
@@ -34,8 +36,8 @@ class FileBlocks(LocalBlocks):
 
     keep_bytes: int
 
-    def __init__(self, data: Any, *, label: Any = None, keep_bytes: int = 0) -> None:
-        self.sources: list[Any] = open_sources(data, label)
+    def __init__(self, data: Any, *, label: Any = None, keep_bytes: int = 0, least_columns: int = 0) -> None:
+        self.sources: list[Any] = open_sources(data, label, least_columns)
         sizes = [source.n_rows for source in self.sources]
         self.bounds: np.ndarray = np.concatenate([[0], np.cumsum(sizes)])
         first = self.sources[0]
@@ -56,16 +58,18 @@ class FileBlocks(LocalBlocks):
             return self._kept[key]
         first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
         source, offset = self.sources[first], self.bounds[first]
+        # All of it: an array that is only partly slow to read lies in the buffer, which the next block overwrites.
+        is_kept = self.keep_bytes > 0 and all(self.sources[k].is_slow for k in range(first, last + 1))
         if first == last and (source.is_sparse or source.in_memory):
             rows = source.read(start - offset, stop - offset)
         elif self.is_sparse:
             rows = sparse.vstack(list(self._pieces(first, last, start, stop)), format="csr")
         else:
-            rows = self._buffer(stop - start, all(self.sources[k].is_slow for k in range(first, last + 1)))
+            rows = self._buffer(stop - start, is_kept)
             for k in range(first, last + 1):
                 begin, end = np.clip(self.bounds[k : k + 2], start, stop)
                 self.sources[k].read_into(begin - self.bounds[k], rows[begin - start : end - start])
-        if source.is_slow and self.keep_bytes > 0:
+        if is_kept:
             self.keep_bytes -= _n_bytes(rows)  # over by one block a thread at the most
             self._kept[key] = rows
         return rows
@@ -94,8 +98,8 @@ class FileBlocks(LocalBlocks):
             yield piece
 
     def _buffer(self, n_rows, fresh):
-        """Return an array for rows, a new one if it may be kept."""
-        if fresh and self.keep_bytes > 0:
+        """Return an array for rows: a new one, or the one of this thread, which lasts until its next block."""
+        if fresh:
             return np.empty((n_rows, self.n_columns), dtype=self.dtype)
         buffer = getattr(self._local, "buffer", None)
         if buffer is None or len(buffer) < n_rows:
@@ -138,7 +142,7 @@ def _check_alike(source, first, n_columns):
         raise ValueError(
             f"{source.title} has dtype {source.dtype}, {first.title} has {first.dtype}: convert all of them to one"
         )
-    if not source.is_sparse and source.n_columns != n_columns:
+    if source.n_columns != n_columns:  # files of sparse rows have been given the columns of the widest
         raise ValueError(
             f"{source.title} has {source.n_columns} columns, others have {n_columns}: all must have the same"
         )

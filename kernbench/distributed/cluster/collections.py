@@ -4,6 +4,7 @@ from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
 from kernbench.distributed.sources import column_of, files_of, read_whole
 
@@ -29,15 +30,32 @@ def chunks_of(client, X):
     return [client.compute(part) if hasattr(part, "__dask_graph__") else part for part in parts]
 
 
-def chunks_of_files(client, folder, y):
-    """Return futures of the rows of each file, which workers read, and the labels: y, or those in the files."""
+def chunks_of_files(client, folder, y, least_columns=0):
+    """Return futures of the rows of each file, which workers read, and the labels: y, or those in the files.
+
+    Sparse rows are as wide as those of the widest file, or as `least_columns`.
+    """
     label = column_of(y)
     read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(Path(folder))]
-    chunks = [client.submit(itemgetter(0), pair, pure=False) for pair in read]
+    widths = client.gather([client.submit(_width_of, pair, pure=False) for pair in read], direct=True)
+    widest = max(least_columns, *widths)
+    chunks = [client.submit(_rows_of, pair, widest, pure=False) for pair in read]
     if y is not None and label is None:
         return chunks, y
     labels = client.gather([client.submit(itemgetter(1), pair, pure=False) for pair in read], direct=True)
     return chunks, None if any(part is None for part in labels) else np.concatenate(labels)
+
+
+def _width_of(pair):
+    return pair[0].shape[1]
+
+
+def _rows_of(pair, n_columns):
+    """Return the rows of a pair of rows and labels; sparse ones with `n_columns`."""
+    rows = pair[0]
+    if not sparse.issparse(rows):
+        return rows
+    return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_columns))
 
 
 def gathered(client, y):

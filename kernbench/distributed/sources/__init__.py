@@ -29,14 +29,16 @@ SOURCES = {
 }
 
 
-def open_sources(data, label=None):
-    """Return a list of sources.
+def open_sources(data, label=None, least_columns=0):
+    """Return a list of sources. Files of sparse rows are all as wide as the widest: last columns may be empty in some.
 
     Parameters
     ----------
     data : str, Path, array, CSR matrix, data frame, or list of these or of pairs (X, y)
     label : str or int, optional
         The column that holds the labels, in files of columns.
+    least_columns : int, default=0
+        Of files of sparse rows.
     """
     sources = []
     for item in data if isinstance(data, list | tuple) else [data]:
@@ -50,9 +52,10 @@ def open_sources(data, label=None):
     if not sources:
         raise ValueError("the data hold no rows")
     if sources[0].is_sparse:
-        widest = max(source.n_columns for source in sources)
+        widest = max(least_columns, *(source.n_columns for source in sources))
         for source in sources:
-            source.n_columns = widest
+            if not source.in_memory:
+                source.n_columns = widest
     return sources
 
 

@@ -117,7 +117,7 @@ class DoublyStochasticModel(Model):
         batch_size = min(batch_size_of(self, n_rows, _block_of(start)), n_rows)
         source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1])
         if start.solution is not None and getattr(self, "_progress", start).key != start.key:
-            start.solution = without_place(start.solution)
+            start.solution = without_rows(start.solution)
         limit = int(self.max_iter)
         if limit == -1:
             limit = max(self._fewest_steps(n_rows), source.batches_per_pass)
@@ -317,6 +317,13 @@ def _block_of(start):
 def without_place(solution):
     """Return a solution that can continue on other rows: without its position in the old ones and outputs on them."""
     state = {name: value for name, value in solution.state.items() if name not in ("place", "outputs")}
+    return replace(solution, state=state)
+
+
+def without_rows(solution):
+    """Return a solution that can continue a fit to other rows: without the last ones of the old fit, too."""
+    solution = without_place(solution)
+    state = {name: value for name, value in solution.state.items() if not name.startswith("recent_")}
     return replace(solution, state=state)
 
 

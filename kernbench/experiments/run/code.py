@@ -42,12 +42,13 @@ MEASURE_ALIKE = {
         "d878b289b109939f",
         "the same, and cluster/workers.py: the list of a cluster's workers is asked for in a way that misses none",
     ),
-    "2ebafdfca8862cca": (
+    "896b685c40d34bdd": (
         "d878b289b109939f",
         "the same, and errors that no recorded fit ran into: scorers of one's own, rows of text in searches, seeds "
         "that are no integers, rows with weights in races, validation and `closed_form_limit`, means of float32 "
-        "columns, warm starts with another tol, first fits of `dca-exact` to wide sparse rows, networks in bfloat16; "
-        "other searches and fits have the same numbers, to the bit",
+        "columns, warm starts with another tol or on other rows, first fits of `dca-exact` to wide sparse rows, "
+        "networks in bfloat16, files of several kinds and widths; other searches and fits have the same numbers, to "
+        "the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")

@@ -1,6 +1,7 @@
 """Doubly stochastic models: what they learn, warm starts, files, bad input."""
 
 import os
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -338,3 +339,21 @@ def test_targets_must_be_numbers():
         DoublyStochasticRegressor().fit(X, LABELS)
     with pytest.raises(ValueError, match="y holds NaN or infinity"):
         DoublyStochasticRegressor().fit_chunks([(X[:3], np.array([0.0, np.inf, 1.0]))])
+
+
+def test_a_warm_start_on_other_rows_takes_no_steps_on_the_old_ones():
+    """The window of the preconditioner holds the last rows of the fit before, which partial_fit goes on with."""
+    model = DoublyStochasticClassifier(gamma=2.0, batch_size=16, max_iter=8, warm_start=True, random_state=0)
+    model.fit(X, LABELS)
+    without = pickle.loads(pickle.dumps(model))
+    state = without._progress.solution.state
+    assert any(name.startswith("recent_") for name in state)
+    for name in [name for name in state if name.startswith("recent_")]:
+        del state[name]
+    same = pickle.loads(pickle.dumps(model))
+    others = X[::-1] + 0.1
+    for one in (model, without):
+        one.set_params(max_iter=3).fit(others, LABELS[::-1])
+    np.testing.assert_array_equal(model.block_coef_, without.block_coef_)
+    same.set_params(max_iter=3).fit(X, LABELS)  # its own rows
+    assert any(name.startswith("recent_") for name in same._progress.solution.state)

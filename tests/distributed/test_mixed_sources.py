@@ -1,0 +1,132 @@
+"""Files of several kinds, files of different widths, labels in files: what one array would give."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kernbench import DoublyStochasticClassifier, LinearSVC
+from kernbench.datasets.readers.svmlight import write_svmlight
+from kernbench.distributed import Distributed, FileBlocks
+from kernbench.distributed.blocks import local_blocks
+
+LINEAR = LinearSVC(solver="bundle", random_state=0)
+
+
+def as_csv(path, X, y=None):
+    columns = X if y is None else np.column_stack([y, X])
+    names = [f"c{k}" for k in range(X.shape[1])] if y is None else ["label", *(f"c{k}" for k in range(X.shape[1]))]
+    path.write_text("\n".join([",".join(names), *(",".join(map(repr, row)) for row in columns.tolist())]) + "\n")
+    return path
+
+
+@pytest.fixture
+def both_kinds(examples, tmp_path):
+    """Rows, labels, and the same rows in text, in a ``.npy`` file and in an array, cut within blocks."""
+    X, y = examples(8_000, 4)
+    np.save(tmp_path / "b.npy", X[1_500:6_000])
+    return X, y, [as_csv(tmp_path / "a.csv", X[:1_500]), tmp_path / "b.npy", X[6_000:]]
+
+
+@pytest.mark.parametrize("keep_bytes", [0, 30_000, 1 << 30])
+@pytest.mark.parametrize("block_bytes", [60_000, 1 << 30])
+def test_rows_that_begin_in_text_and_end_in_an_array_are_the_same_in_each_pass(
+    both_kinds, keep_bytes, block_bytes, monkeypatch
+):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", block_bytes)
+    X, _, data = both_kinds
+    blocks = FileBlocks(data, keep_bytes=keep_bytes)
+    for _ in range(3):
+        for start in range(0, 8_000, 2_000):
+            np.testing.assert_array_equal(blocks.read(start, start + 2_000), X[start : start + 2_000])
+
+
+def test_a_fit_to_text_and_arrays_is_that_of_the_array(both_kinds):
+    X, y, data = both_kinds
+    ours, plain = Distributed(LINEAR).fit(data, y), Distributed(LINEAR).fit([X], y)
+    np.testing.assert_array_equal(ours.estimator_.coef_, plain.estimator_.coef_)
+    assert ours.score(data, y) == plain.score(X, y)
+
+
+def test_a_scaler_that_does_not_copy_leaves_the_rows_alone(examples):
+    X, y = examples(3_000, 4)
+    chunks = np.split(3.0 * X + 5.0, [1_000])
+    before = [chunk.copy() for chunk in chunks]
+    models = [
+        Distributed(make_pipeline(StandardScaler(copy=copy), LINEAR)).fit(chunks, y).estimator_
+        for copy in (False, True)
+    ]
+    for chunk, own in zip(chunks, before, strict=True):
+        np.testing.assert_array_equal(chunk, own)
+    np.testing.assert_array_equal(models[0][-1].coef_, models[1][-1].coef_)
+    assert models[0][0].copy is False
+
+
+def test_the_score_of_rows_without_labels_is_refused(both_kinds, tmp_path):
+    X, y, data = both_kinds
+    model = Distributed(LINEAR).fit(X, y)
+    for rows in (X, data, tmp_path / "b.npy"):
+        with pytest.raises(ValueError, match="there are no labels"):
+            model.score(rows)
+    for labels in (y[:10], y[:1]):
+        with pytest.raises(ValueError, match=r"y has shape \(\d+,\), but X has 8000 rows"):
+            model.score(X, labels)
+    with pytest.raises(ValueError, match="there are no labels"):
+        model.score(X, 0)  # the number of a column, of an array without one
+
+
+@pytest.mark.parametrize("label", ["label", 0])
+def test_the_score_finds_a_column_of_labels_as_fit_does(examples, tmp_path, label):
+    X, y = examples(600, 4)
+    path, y = as_csv(tmp_path / "all.csv", X, np.where(y > 0, 1, -1)), np.where(y > 0, 1, -1)
+    model = Distributed(LINEAR).fit(path, label)
+    table = pd.DataFrame(X, columns=model.feature_names_in_)
+    assert model.score(path, label) == model.score(table, y) > 0.5
+
+
+@pytest.fixture
+def of_different_widths(tmp_path):
+    """Sparse rows in three files, whose largest indices differ, and one of fewer columns to be predicted."""
+    dense = sparse.random(900, 12, density=0.3, random_state=0).toarray().round(3)
+    dense[:300, 9:] = dense[600:, 11] = 0.0
+    X = sparse.csr_array(dense)
+    y = np.where(dense.sum(axis=1) + dense[:, 0] > 1.8, 1, -1)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for k in range(3):
+        rows = slice(300 * k, 300 * (k + 1))
+        write_svmlight(folder / f"part{k}.svm", X[rows], y[rows])
+    return X, y, folder
+
+
+def test_files_with_other_largest_indices_are_predicted(of_different_widths):
+    X, y, folder = of_different_widths
+    model = Distributed(LINEAR).fit(folder)
+    assert model.n_features_in_ == 12
+    narrow = folder / "part0.svm"
+    np.testing.assert_array_equal(model.predict(narrow), model.predict(X[:300]))
+    assert model.score(narrow) == model.score(X[:300], y[:300])
+    stream = Distributed(DoublyStochasticClassifier(random_state=0, max_iter=5)).partial_fit(folder).partial_fit(narrow)
+    assert stream.predict(narrow).shape == (300,)
+
+
+def test_chunks_in_memory_of_different_widths_are_refused(of_different_widths):
+    X, y, folder = of_different_widths
+    with pytest.raises(ValueError, match="chunk 0 has 9 columns, others have 12"):
+        Distributed(LINEAR).fit([X[:300, :9], X[300:]], y)
+    narrow = FileBlocks([folder / "part0.svm", X[300:]])
+    assert narrow.shape == (900, 12)
+    np.testing.assert_array_equal(narrow.read(200, 400).toarray(), X[200:400].toarray())
+
+
+def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    X, y, folder = of_different_widths
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        of_files, of_process = Distributed(LINEAR, client).fit(folder), Distributed(LINEAR).fit(folder)
+        np.testing.assert_array_equal(of_files.estimator_.coef_, of_process.estimator_.coef_)
