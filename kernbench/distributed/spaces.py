@@ -15,18 +15,20 @@ from kernbench.kernels.names import resolve_kernel
 
 
 class DrawnRows:
-    """Rows in blocks with the interface of an array, ``shape`` and ``[indices]``, to draw some of them."""
+    """Rows in blocks, or those `used` of them, with ``shape`` and ``[indices]`` as of an array, to draw some."""
 
-    def __init__(self, blocks):
-        self.blocks, self.shape, self.dtype = blocks, blocks.shape, blocks.dtype
+    def __init__(self, blocks, used=None):
+        self.blocks, self.used, self.dtype = blocks, used, blocks.dtype
+        self.shape = (blocks.n_rows if used is None else len(used), blocks.n_columns)
 
     def __getitem__(self, indices):
-        return self.blocks.rows(indices)
+        return self.blocks.rows(indices if self.used is None else self.used[indices])
 
 
-def rows_to_draw(blocks, n_drawn):
-    """Return all rows if there are at most `n_drawn`, else a `DrawnRows` to draw them from."""
-    return DrawnRows(blocks) if blocks.n_rows > n_drawn else blocks.rows(np.arange(blocks.n_rows))
+def rows_to_draw(blocks, n_drawn, used=None):
+    """Return all rows, or those `used`, if there are at most `n_drawn`, else a `DrawnRows` to draw them from."""
+    rows = DrawnRows(blocks, used)
+    return rows if rows.shape[0] > n_drawn else rows[np.arange(rows.shape[0])]
 
 
 def kernel_of_blocks(model, blocks, weights, seed, names=None):
@@ -40,7 +42,8 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
         gamma = gamma_of(spread, blocks.n_columns)
     settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}
     draws = isinstance(gamma, str) and gamma == "median"
-    rows = rows_to_draw(blocks, MEDIAN_ROWS) if draws else blocks
+    used = None if weights is None or np.all(weights > 0) else np.flatnonzero(weights > 0)
+    rows = rows_to_draw(blocks, MEDIAN_ROWS, used) if draws else blocks
     return resolve_kernel(model.kernel, rows, gamma=gamma, random_state=seed, **settings)
 
 

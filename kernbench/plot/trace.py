@@ -193,4 +193,8 @@ def _values(trace, y, name, bounds):
     low, high = bounds
     objective = _column(trace, "objective", name)
     gap = np.maximum(objective - low, high - objective)  # primal objectives are above, dual ones below the optimum
-    return gap / high if y == "relative_gap" else gap
+    if y != "relative_gap":
+        return gap
+    if high == 0:
+        raise ValueError(f"the relative gap of {name} is not defined: its optimum is 0; choose y='gap'")
+    return gap / abs(high)

@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
-from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
+from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype, digest_of
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_floats, require
 from kernbench.estimators.locks import one_at_a_time
@@ -247,7 +248,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     def _is_one_step(self, n_rows):
         """Whether the first step is the solution on the features of its block."""
         exact = self.step_size in ("auto", 1.0) and self.damping == 0 and self.precondition
-        return n_rows <= self.batch_size and self.max_blocks == 1 and exact
+        return n_rows <= batch_size_of(self, n_rows) and self.max_blocks == 1 and exact
 
     def _smallest_block(self, n_rows):
         # With few features the exact solution is that of another kernel; from 2,048 rows on a fit costs more anyway.
@@ -281,7 +282,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         X, y = check_targets(self, X, y, reset=True)
+        before = digest_of(getattr(self, "points_", None))
         self._set_points(points)
+        if self._is_one_step(X.shape[0]) or digest_of(getattr(self, "points_", None)) != before:
+            vars(self).pop("_progress", None)  # the first step is the solution; outputs are those of the points
         self.n_samples_ = X.shape[0]
         self._fit_arrays(X, self._batches_of(X, y), key=(y, getattr(self, "points_", None)))
         return self

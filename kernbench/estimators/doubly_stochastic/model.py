@@ -113,7 +113,7 @@ class DoublyStochasticModel(Model):
         n_rows = X.shape[0]
         start = self._start(getattr(self, "_progress", None) if self.warm_start else None, X, n_rows, weights)
         if self.warm_start:
-            start.key = digest(X) + "".join(_digest_of(part) for part in key)
+            start.key = digest(X) + "".join(digest_of(part) for part in key)
         batch_size = min(batch_size_of(self, n_rows, _block_of(start)), n_rows)
         source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1])
         if start.solution is not None and getattr(self, "_progress", start).key != start.key:
@@ -133,7 +133,7 @@ class DoublyStochasticModel(Model):
         source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1] + t)
         source.n_passes = 1
         limit = None if self.max_iter == -1 else int(self.max_iter)
-        self._run(source, n_rows, start, limit, [], in_stream=True)
+        self._run(source, n_rows, start, limit, [], in_stream=True, least=X.shape[0] % batch_size or batch_size)
 
     def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None, fault=None):
         """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples.
@@ -157,7 +157,7 @@ class DoublyStochasticModel(Model):
 
     def _start(self, last, X, n_rows, weights):
         """Set precision and kernel; return the `Progress` to continue from, without a solution for a cold start."""
-        options = self.solver_options or {}
+        options = {**(self.solver_options or {}), **self._problem(n_rows)}
         identity = (
             X.shape[1], tuple(getattr(self, "classes_", ())),
             repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
@@ -199,11 +199,12 @@ class DoublyStochasticModel(Model):
     def _intercept(self):
         return 0.0
 
-    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver):
+    def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver, least=None):
         """Advance the solver on a source of batches, and set the model to its solution.
 
         After a failure in the middle of a stream the model is that of the run so far. `make` returns the solver, as
-        `make_solver` does.
+        `make_solver` does. `least` are the rows of the smallest batch of a stream, which decide whether there is a
+        window.
         """
         step_size, schedule = steps_of(self, n_rows)
         initial = start.solution
@@ -217,7 +218,7 @@ class DoublyStochasticModel(Model):
         if not in_stream and "t0" not in given and (t0 := full_steps_of(self, n_rows, source.batches_per_pass)):
             settings |= {"schedule": "late_inverse", "t0": t0}
         if self._has_window and "window" not in given:
-            settings["window"] = window_of(self, n_rows, source.batch_size, block_size)
+            settings["window"] = window_of(self, n_rows, source.batch_size if least is None else least, block_size)
         solver = make(self, registry.get("doubly-sgd"), source, self.kernel_, settings)
         warn_of_few_rows(self, n_rows, solver)
         self.loss_ = settings["loss"]
@@ -327,5 +328,5 @@ def without_rows(solution):
     return replace(solution, state=state)
 
 
-def _digest_of(part):
+def digest_of(part):
     return "" if part is None else digest(np.ascontiguousarray(part))

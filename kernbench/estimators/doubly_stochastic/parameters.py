@@ -60,14 +60,22 @@ def has_large_batches(model, n_rows):
 def batch_size_of(model, n_rows, block_size=0):
     """Return the rows of a batch: the given number, or four for each feature of a block of the initial solution.
 
-    The large ones of a pass have the same size, near 4,096: a small rest has too few rows for a covariance.
+    The large ones of a pass have the same size, near 4,096: a small rest has too few rows for a covariance. A rest of
+    less than a quarter of a batch is spread over few batches, since a step is as long for few rows as for many.
     """
     if model.batch_size != "auto":
-        return int(model.batch_size)
+        return _with_rest(int(model.batch_size), n_rows)
     rows = BATCH
     if has_large_batches(model, n_rows):
         rows = -(-n_rows // round(n_rows / LARGE_BATCH))
-    return max(rows, model._rows_per_feature * block_size)
+    return _with_rest(max(rows, model._rows_per_feature * block_size), n_rows)
+
+
+def _with_rest(rows, n_rows):
+    if not rows <= n_rows < np.inf:
+        return rows
+    n_batches, rest = divmod(n_rows, rows)
+    return -(-n_rows // n_batches) if 0 < 4 * rest < rows and 4 * n_batches <= rows else rows
 
 
 def block_size_of(model, n_rows):

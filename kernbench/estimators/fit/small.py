@@ -172,6 +172,7 @@ def _set_outcome(model, problems, n_computed, n_evaluations):
         (model.objective_,), (model.duality_gap_,) = problems.objective.tolist(), problems.gap.tolist()
         (model.status_,), model.trace_ = status, trace[0]
     model._continuation = None
+    vars(model).pop("objective_of_sample_", None)  # of an earlier fit
 
 
 class Traces(Sequence):

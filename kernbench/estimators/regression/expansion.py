@@ -40,6 +40,8 @@ class ExpansionRegressor(RegressorMixin, Expansion, KernelModel):
             values = np.concatenate(list(self._products_with_weights(X)))
         else:
             values = self._product(X, slice(None))
+            if self.centre_ is not None:  # the coefficients are those of rows less the centre
+                values -= np.multiply.outer(X @ self.centre_, self.dual_coef_.sum(axis=1))
         return (values if np.ndim(self.intercept_) else values[:, 0]) + self.intercept_
 
     @property

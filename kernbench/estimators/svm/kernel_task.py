@@ -65,7 +65,7 @@ class KernelTask(Task):
         self.plural = "classes" if self.shares_data else "pairs of classes"
         n_problems = n_classes if self.shares_data else n_classes * (n_classes - 1) // 2
 
-        settings = (model.solver,)
+        settings = (model.solver, self.shares_data)
         self.last = last_fit(model, settings, n_problems) or cold_start(
             model,
             settings,
@@ -79,7 +79,14 @@ class KernelTask(Task):
         self.X = centred(X, model.centre_)
         if model.warm_start:
             taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
-            self.key = (model.kernel_, digest(X), digest(taking_part), self.dtype, model.loss)
+            self.key = (
+                model.kernel_,
+                digest(X),
+                digest(taking_part),
+                self.dtype,
+                model.loss,
+                bool(model.fit_intercept),
+            )
 
     @cached_property
     def problems(self):

@@ -5,6 +5,8 @@ from scipy import sparse
 
 from kernbench.estimators.arguments import chunks
 
+REDRAWS = 100  # until some row of a draw has a weight
+
 
 class Reader(chunks.Reader):
     """Examples of a stream with labels -1 and +1; dense, and without those of weight 0.
@@ -23,13 +25,21 @@ class Reader(chunks.Reader):
     factors = (1.0, 1.0)
 
     def take(self, count):
-        """Return (X, y, weights) of up to `count` examples."""
-        return self._coded(super().take(count))
+        """Return (X, y, weights) of up to `count` examples, of none at the end of the stream only."""
+        while True:
+            taken = super().take(count)
+            examples = self._coded(taken)
+            if len(examples[1]) or not len(taken[1]):
+                return examples
 
     def redraw(self, count):
         """Return (X, y, weights) of rows drawn with replacement from all; None if the chunks come only once."""
-        drawn = super().redraw(count)
-        return None if drawn is None else self._coded(drawn)
+        for _ in range(REDRAWS):
+            drawn = super().redraw(count)
+            examples = None if drawn is None else self._coded(drawn)
+            if examples is None or len(examples[1]):
+                break
+        return examples
 
     def _coded(self, examples):
         X, y, weights = examples

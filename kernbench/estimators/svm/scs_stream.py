@@ -36,6 +36,8 @@ from kernbench.solvers.base import Solution
 FIRST_ROWS = 1000  # examples, at least, that determine the classes and the width of the kernel
 GROWTH = 50  # default of the solver
 FEWEST_ITERATIONS = 20  # of a call of partial_fit
+OF_AN_OUTCOME = ("objective_", "duality_gap_", "converged_", "fit_status_", "status_", "trace_",
+                 "n_kernel_evaluations_", "objective_of_sample_", "shape_fit_")  # fmt: skip
 
 
 @dataclass
@@ -80,8 +82,9 @@ def partial_fit(model, X, y, classes, sample_weight):
     X, y, labels, weights = check_batch(model, X, y, classes, sample_weight, reset=stream is None)
     stream = stream or ScsStream(generator_of(model.random_state))
     chunks = [*stream.waiting, (X, y, weights)]
-    if stream.source is None and len(np.unique(np.concatenate([c[1][c[2] > 0] for c in chunks]))) < 2:
-        _wait(model, stream, chunks, labels)
+    used = np.concatenate([y[weights > 0] for _, y, weights in chunks])
+    if stream.source is None and len(np.unique(used)) < 2:
+        _wait(model, stream, chunks, labels, used if len(used) else y)
         return
     batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
     reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
@@ -142,6 +145,7 @@ def _configure(model, reader, labels):
 
 
 def _source(model, reader, X, rng):
+    vars(model).pop("shape_fit_", None)  # of an earlier fit
     model.dtype_ = precision(model.dtype, np.inf)
     model.kernel_, model.centre_ = kernel_of(model, X, None, int(rng.integers(2**31))), None
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
@@ -154,9 +158,9 @@ def _joined(batches):
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
-def _wait(model, stream, chunks, labels):
-    """Keep the examples of a single class, as many as a sample holds, and predict that class for now."""
-    room, y = int(_option(model, "sample_cap", SAMPLE_CAP)), chunks[-1][1]
+def _wait(model, stream, chunks, labels, y):
+    """Keep the examples of a single class, that of `y`, as many as a sample holds, and predict that class for now."""
+    room = int(_option(model, "sample_cap", SAMPLE_CAP))
     kept = tuple(column[-room:] for column in _joined(chunks))
     stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
@@ -165,6 +169,8 @@ def _wait(model, stream, chunks, labels):
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
     nothing = np.empty((0, kept[0].shape[1]))
     _set_function(model, stream, nothing, np.empty(0), Solution(np.empty(0), only))
+    for name in OF_AN_OUTCOME:
+        vars(model).pop(name, None)  # of an earlier fit
     model.n_iter_ = np.zeros(1, dtype=int)
     model._scs_stream = stream
 

@@ -42,13 +42,13 @@ MEASURE_ALIKE = {
         "d878b289b109939f",
         "the same, and cluster/workers.py: the list of a cluster's workers is asked for in a way that misses none",
     ),
-    "896b685c40d34bdd": (
+    "c268a3fb07475c77": (
         "d878b289b109939f",
-        "the same, and errors that no recorded fit ran into: scorers of one's own, rows of text in searches, seeds "
-        "that are no integers, rows with weights in races, validation and `closed_form_limit`, means of float32 "
-        "columns, warm starts with another tol or on other rows, first fits of `dca-exact` to wide sparse rows, "
-        "networks in bfloat16, files of several kinds and widths; other searches and fits have the same numbers, to "
-        "the bit",
+        "the same, and errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
+        "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
+        "`closed_form_limit`, means of float32 columns, warm starts of another problem, first fits of `dca-exact` to "
+        "wide sparse rows, networks in bfloat16, files of several kinds and widths, small rests of a pass of a stream "
+        "and its first three averages; other searches and fits have the same numbers, to the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")

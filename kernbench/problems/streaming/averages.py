@@ -14,8 +14,8 @@ class Averages:
     ----------
     kind : {"last", "all", "tail", "weighted"}
         The last iterate alone; all of them alike; those from step `first` on or, without it, those after the last
-        power of two but one: at least the last half of the steps and at most the last three quarters; all of them,
-        that before step t weighing t.
+        power of two but one, f_1 left out: at least the last half of the steps and at most the last three quarters;
+        all of them, that before step t weighing t.
     first : int, optional
 
     Attributes
@@ -35,6 +35,8 @@ class Averages:
         """Add the iterate before step t, a vector that may be longer than the one before."""
         if self.kind == "last" or (self.kind == "tail" and self.first is not None and t < self.first):
             return
+        if self.doubles and t == 1:
+            return  # f_1 = 0 would scale the average of the first steps down
         if self.doubles and t & (t - 1) == 0:
             self.sums, self.weights = [self.sums[1], np.zeros(0)], np.array([self.weights[1], 0.0])
         weight = float(t) if self.kind == "weighted" else 1.0

@@ -1,0 +1,122 @@
+"""Batches of few rows: the rest of a pass, calls of partial_fit, and what a warm start takes from an earlier fit."""
+
+import numpy as np
+import pytest
+
+from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, DoublyStochasticRegressor, KernelSVC
+from kernbench.distributed import Distributed
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
+from kernbench.problems.streaming.averages import Averages
+
+
+def rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (n, 2))
+    return X, np.sin(2 * X[:, 0]) * np.cos(X[:, 1]) + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "expected"),
+    [(1000, 1024), (1024, 1024), (1030, 1030), (1279, 1279), (1281, 1024), (2054, 1027), (34_824, 1025),
+     (32_561, 1024), (np.inf, 1024)],
+)  # fmt: skip
+def test_a_small_rest_of_a_pass_is_spread_over_its_batches(n_rows, expected):
+    assert batch_size_of(DoublyStochasticClassifier(), n_rows) == expected
+
+
+def test_one_rest_among_many_batches_stays():
+    model = DoublyStochasticClassifier(batch_size=64)
+    assert batch_size_of(model, 64 * 500 + 3) == 64 and batch_size_of(model, 64 * 10 + 3) == 65
+
+
+def test_a_gaussian_process_does_not_solve_for_a_few_rows_alone():
+    """A batch of one row beside one of 256 would halve the mean: a step has the same length for both."""
+    X, y = rows(257)
+    settings = {"gamma": 1.0, "noise_variance": 0.01, "std": "points", "random_state": 0}
+    ours = DoublyStochasticGPRegressor(batch_size=256, **settings).fit(X, y, points=X[:5])
+    whole = DoublyStochasticGPRegressor(batch_size=257, **settings).fit(X, y, points=X[:5])
+    for mine, theirs in zip(ours.predict(X[:5], return_std=True), whole.predict(X[:5], return_std=True), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    X, y = rows(2 * 256 + 20)
+    ours = DoublyStochasticGPRegressor(batch_size=256, **settings).fit(X, y, points=X[:5])
+    whole = DoublyStochasticGPRegressor(batch_size=len(X), **settings).fit(X, y, points=X[:5])
+    assert np.sqrt(np.mean((ours.predict(X) - whole.predict(X)) ** 2)) < 0.1 * whole.predict(X).std()
+
+
+def test_labels_of_a_few_rows_more_than_a_batch_are_learned_as_well():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4_030, 4))
+    y = np.where(X[:, 0] * X[:, 1] + X[:, 2] > 0, 1, -1)
+    noisy = np.where(rng.random(len(y)) < 0.1, -y, y)
+    errors = [
+        1 - DoublyStochasticClassifier(random_state=0).fit(X[:n], noisy[:n]).score(X[1_030:], y[1_030:])
+        for n in (1_024, 1_030)
+    ]
+    assert errors[1] < errors[0] + 0.01
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 3, 4, 5, 8, 13])
+def test_a_tail_leaves_the_first_iterate_out(n_steps):
+    iterates = np.arange(float(n_steps + 1))[:, None]  # before each step, and the last one
+    averages = Averages("tail")
+    for t in range(1, n_steps + 1):
+        averages.add(iterates[t - 1], t)
+    last = int(np.log2(n_steps))
+    begin = max(2, 2 ** max(0, last - 1))
+    averaged = iterates[begin - 1 : n_steps] if n_steps > 1 else iterates[1:]
+    np.testing.assert_allclose(averages.of(iterates[-1]), averaged.mean(axis=0))
+
+
+def test_the_first_chunk_of_a_stream_is_learned_as_a_whole():
+    X, y = rows(1_500)
+    settings = {"gamma": 1.0, "noise_variance": 0.01, "batch_size": 1_024, "random_state": 0}
+    model = DoublyStochasticGPRegressor(**settings).fit_chunks([(X, y)])
+    assert np.sum(model.predict(X) * y) / np.sum(y**2) > 0.8
+
+
+def test_a_gaussian_process_that_one_step_solves_has_no_warm_start():
+    X, y = rows(300)
+    P = [rows(4, seed=s)[0] for s in (1, 2)]
+    settings = {"gamma": 1.0, "std": "points", "random_state": 0}
+    warm = DoublyStochasticGPRegressor(warm_start=True, **settings).fit(X, y, points=P[0])
+    warm.set_params(noise_variance=5.0).fit(X, y, points=P[1])
+    cold = DoublyStochasticGPRegressor(noise_variance=5.0, **settings).fit(X, y, points=P[1])
+    for mine, theirs in zip(warm.predict(P[1], return_std=True), cold.predict(P[1], return_std=True), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("change", [{"draws": "iid"}, {"points": True}], ids=str)
+def test_other_features_or_points_are_a_cold_start(change):
+    X, y = rows(300)
+    settings = {"gamma": 1.0, "std": "points", "batch_size": 64, "block_size": 64, "max_iter": 4, "random_state": 0}
+    P = [rows(4, seed=s)[0] for s in (1, 2)]
+    later = P[1] if change.pop("points", False) else P[0]
+    warm = DoublyStochasticGPRegressor(warm_start=True, **settings).fit(X, y, points=P[0])
+    warm.set_params(**change).fit(X, y, points=later)
+    cold = DoublyStochasticGPRegressor(**settings | change).fit(X, y, points=later)
+    np.testing.assert_array_equal(warm.predict(X), cold.predict(X))
+
+
+def test_small_calls_of_partial_fit_learn_from_the_rows_before_them():
+    X, y = rows(2_000)
+    model = DoublyStochasticRegressor(gamma=1.0, random_state=0)
+    for start in range(0, 2_000, 50):
+        model.partial_fit(X[start : start + 50], y[start : start + 50])
+    assert len(model._progress.solution.state["recent_f"]) == 1_024
+    large = DoublyStochasticRegressor(gamma=1.0, random_state=0)
+    for _ in range(20):
+        large.partial_fit(X[:1_000], y[:1_000]).partial_fit(X[1_000:], y[1_000:])
+    assert model.score(*rows(500, seed=3)) > large.score(*rows(500, seed=3)) - 0.1
+
+
+@pytest.mark.parametrize(
+    "model", [DoublyStochasticRegressor(max_iter=2, random_state=0), KernelSVC(gamma="median", random_state=0)], ids=str
+)
+@pytest.mark.parametrize("n", [600, 5_000])
+def test_rows_of_weight_zero_do_not_decide_the_bandwidth_of_blocks(model, n):
+    X, y = rows(n)
+    y = y if isinstance(model, DoublyStochasticRegressor) else y > 0
+    weights = np.where(np.arange(n) % 2, 1.0, 0.0)
+    X[::2] *= 100.0
+    of_blocks = Distributed(model).fit(np.split(X, [n // 3]), y, weights).estimator_
+    assert of_blocks.kernel_.sigma == pytest.approx(model.fit(X, y, weights).kernel_.sigma, rel=1e-12)

@@ -1,0 +1,98 @@
+"""What a second fit takes from the first one, and what it must not: other problems, other classes, old attributes."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_classification
+
+from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVC
+from kernbench.estimators.svm import expansion
+from kernbench.plot import TraceDisplay
+
+
+def unbalanced(n=200):
+    return make_classification(n, 5, n_informative=4, n_redundant=0, weights=[0.75], flip_y=0.1, random_state=0)
+
+
+@pytest.mark.parametrize("solver", ["smo", "sdca", "pegasos", "norma", "norm-ball-sgd"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_warm_start_with_another_intercept_solves_the_other_problem(solver, first):
+    X, y = unbalanced()
+    settings = {"solver": solver, "tol": 1e-3, "random_state": 0, "max_iter": 20_000, "gamma": 0.2}
+    warm = KernelSVC(fit_intercept=first, warm_start=True, **settings).fit(X, y)
+    warm.set_params(fit_intercept=not first).fit(X, y)
+    cold = KernelSVC(fit_intercept=not first, **settings).fit(X, y)
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=0.02)
+    if cold.converged_:
+        assert warm.converged_
+    if first:
+        assert np.all(warm.intercept_ == 0.0)
+
+
+@pytest.mark.parametrize("first", ["ovo", "ovr"])
+@pytest.mark.parametrize("solver", ["smo", "sdca"])
+def test_a_warm_start_with_another_scheme_of_classes_starts_afresh(first, solver):
+    X, y = load_iris(return_X_y=True)
+    second = {"ovo": "ovr", "ovr": "ovo"}[first]
+    warm = KernelSVC(multi_class=first, solver=solver, warm_start=True, random_state=0).fit(X, y)
+    warm.set_params(multi_class=second).fit(X, y)
+    cold = KernelSVC(multi_class=second, solver=solver, random_state=0).fit(X, y)
+    np.testing.assert_allclose(warm.decision_function(X), cold.decision_function(X), atol=2e-3)
+
+
+def test_while_it_waits_a_stream_predicts_the_class_that_has_weight():
+    model = KernelSVC(solver="scs")
+    model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1], sample_weight=[0.0, 1.0])
+    assert model.predict([[0.0], [5.0]]).tolist() == [1, 1]
+
+
+def test_rows_without_weight_do_not_end_a_stream():
+    X, y = unbalanced(3_000)
+    weights = np.zeros(3_000)
+    weights[np.concatenate([np.flatnonzero(y == c)[-30:] for c in (0, 1)])] = 1.0
+    for seed in range(3):
+        model = KernelSVC(solver="scs", gamma=0.2, random_state=seed)
+        model.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
+        chunks = [(X[k::3], y[k::3], weights[k::3]) for k in range(3)]
+        of_chunks = KernelSVC(solver="scs", gamma=0.2, random_state=seed).fit_chunks(chunks)
+        assert min(len(one.support_vectors_) for one in (model, of_chunks)) > 20
+
+
+def test_no_attributes_of_the_fit_before_are_left():
+    X, y = unbalanced()
+    model = KernelSVC(solver="scs", solver_options={"sample_cap": 60}, random_state=0).fit(X, y)
+    assert hasattr(model, "objective_of_sample_")
+    model.set_params(solver="smo", solver_options=None).fit(X, y)
+    assert not hasattr(model, "objective_of_sample_") and model.shape_fit_ == X.shape
+    model.set_params(solver="scs").partial_fit(X[:3], [0, 0, 0], classes=[0, 1])
+    for name in ("objective_", "duality_gap_", "converged_", "status_", "trace_", "shape_fit_"):
+        assert not hasattr(model, name), name
+    model.set_params(solver="smo").fit(X, y)
+    model.set_params(solver="scs").fit_chunks([(X, y)])
+    assert model.converged_ in (True, False) and not hasattr(model, "shape_fit_")
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_outputs", [None, 2])
+def test_a_linear_regressor_of_many_outputs_and_columns_predicts_from_its_rows(form, n_outputs, monkeypatch):
+    """Beyond so many weights, predictions are sums over support vectors, of which the centre was taken."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3)) + [50.0, 0.5, -3.0]
+    y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=80) + rng.standard_cauchy(size=80)
+    y = y if n_outputs is None else np.column_stack([y, -y + X[:, 2]])
+    X = form(X)
+    model = KernelRegressor("huber", kernel="linear", alpha=1e-3).fit(X, y)
+    expected = model.predict(X)
+    monkeypatch.setattr(expansion, "MOST_WEIGHTS", 0)
+    assert not model._has_weights
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-3)
+
+
+def test_the_relative_gap_of_a_negative_optimum_is_drawn():
+    X, _ = unbalanced()
+    model = KernelNoveltyDetector(nu=0.1).fit(X)
+    assert model.objective_ < 0
+    display = TraceDisplay.from_estimator(model, y="relative_gap")
+    ((_, gaps),) = next(iter(display.curves.values()))
+    assert np.all(np.asarray(gaps) >= 0) and np.any(np.asarray(gaps) > 0)
