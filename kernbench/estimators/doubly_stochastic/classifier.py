@@ -60,7 +60,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Of the margin y f(x). More than two classes share the features: ``log_loss`` becomes softmax, the others are one
         against the rest.
     batch_size : int or "auto", default="auto"
-        New rows of a step; ``"auto"`` is 1,024, with `precondition` about 4,096 for 50,000 rows of arrays or more. With
+        New rows of a step; ``"auto"`` is 1,024, with `precondition` about 4,096 for 50,000 rows of arrays or more. A
+        rest of less than a quarter of them is spread over the batches of a pass over arrays. With
         `precondition` smaller batches are learned from together with the rows before them, 1,024 or four for each
         feature of a block: a window on the latest rows, which ``solver_options={"window": 0}`` turns off.
     block_size : int or "auto", default="auto"

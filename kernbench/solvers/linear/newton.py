@@ -91,8 +91,9 @@ class Newton(Method):
         self.design, self.free_last = design, bool(free_last)
         widest, rng = first_width(problem), np.random.default_rng(self.seed)
         self.sample = None
-        if problem.n > 4 * SAMPLE:
-            self.sample = np.sort(rng.choice(problem.n, SAMPLE, replace=False))
+        used = np.flatnonzero(problem.weights > 0)
+        if len(used) > 4 * SAMPLE:
+            self.sample = np.sort(rng.choice(used, SAMPLE, replace=False))
         self.point = self.core.point_of(problem, self.free_last, widest, rng)
         # Coordinate ascent is tried before the first step, or between two.
         self.most_passes = 0 if free_last or widest == 0.0 else most_passes(design)

@@ -1,13 +1,20 @@
 """What a second fit takes from the first one, and what it must not: other problems, other classes, old attributes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
-from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVC
+from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVC, LinearRegressor, LinearSVC
 from kernbench.estimators.svm import expansion
+from kernbench.kernels import Gaussian
+from kernbench.kernels.rows import KernelRows
 from kernbench.plot import TraceDisplay
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.conjugate.scs import SCS
 
 
 def unbalanced(n=200):
@@ -96,3 +103,53 @@ def test_the_relative_gap_of_a_negative_optimum_is_drawn():
     display = TraceDisplay.from_estimator(model, y="relative_gap")
     ((_, gaps),) = next(iter(display.curves.values()))
     assert np.all(np.asarray(gaps) >= 0) and np.any(np.asarray(gaps) > 0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("change", [{"C": 1.0}, {"class_weight": {0: 1e3, 1: 1e3}}], ids=str)
+def test_scs_does_not_take_the_end_of_one_problem_for_that_of_another(change):
+    """Its rule looks at the last direction, which a run on more rows than the sample ends with."""
+    X, y = unbalanced(1_200)
+    settings = {"solver": "scs", "gamma": 0.2, "solver_options": {"sample_cap": 300, "eps": 0.05}, "random_state": 0}
+    warm = KernelSVC(C=1e-3, warm_start=True, **settings).fit(X, y)
+    warm.set_params(**change).fit(X, y)
+    cold = KernelSVC(**{"C": 1e-3, **settings, **change}).fit(X, y)
+    assert warm.objective_ <= 1.1 * cold.objective_
+
+
+def test_scs_goes_on_with_a_smaller_sample_or_from_nothing():
+    X, y = unbalanced(1_200)
+    model = KernelSVC(solver="scs", gamma=0.2, warm_start=True, random_state=0, solver_options={"sample_cap": 300})
+    model.fit(X, y).set_params(solver_options={"sample_cap": 100}).fit(X, y)
+    assert model.score(X, y) > 0.75
+    start = Solution(np.zeros(len(y)))
+    rows = KernelRows(X, Gaussian(1.0))
+    for core in ("compiled", "reference"):
+        solver = SCS(rows, np.where(y, 1.0, -1.0), alpha=1e-3, sample_cap=100, initial=start, random_state=0, core=core)
+        assert solver.advance(20) == 20 and solver.objective() < 1.0
+
+
+def test_an_indefinite_kernel_without_positive_values_is_named_as_the_cause():
+    X, y = unbalanced()
+    for solver, loss in (("norma", "hinge"), ("norma", "log_loss"), ("pegasos", "log_loss")):
+        model = KernelSVC(kernel="sigmoid", gamma=1e-3, coef0=-10.0, solver=solver, loss=loss, random_state=0)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.fit(X, y)
+        except ValueError as error:
+            assert "finite" not in str(error), error
+        else:
+            assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("model", [LinearSVC("squared_hinge", solver="newton"), LinearRegressor("huber")], ids=str)
+def test_newton_draws_its_first_rows_from_those_with_weight(model):
+    """Of 20,000 rows 20 have a weight: most samples of 4,096 have none of them, or one class."""
+    X, y = make_classification(20_000, 4, n_informative=3, n_redundant=0, random_state=0)
+    weights = np.zeros(20_000)
+    weights[np.concatenate([np.flatnonzero(y == c)[:2] for c in (0, 1)])] = 1.0
+    for seed in range(4):
+        own = clone(model).set_params(random_state=seed).fit(X, y, sample_weight=weights)
+        few = clone(model).set_params(random_state=seed).fit(X[weights > 0], y[weights > 0])
+        np.testing.assert_allclose(own.coef_, few.coef_, atol=1e-2)

@@ -118,6 +118,8 @@ class SCS(Method):
         # Of the examples of the sample, in the order they came; part: the active part averaged as the direction is.
         self.coef, self.direction, self.part = np.zeros((3, self.cap))
         state = None if initial is None else require_state(initial, source.size, STATE)
+        if state is not None and len(state["sample"]) > self.cap:
+            state = None  # of a larger sample_cap
         self.held_out = np.empty(0, dtype=np.intp)
         if state is not None:
             self.held_out = source.take(state["held_out"].astype(np.intp))
@@ -131,7 +133,7 @@ class SCS(Method):
         if initial is None:
             self._append(source.fresh(s0, both_classes=True))
         else:
-            self._start_from(initial, state)
+            self._start_from(initial, state, s0)
 
     @property
     def sample(self):
@@ -288,11 +290,11 @@ class SCS(Method):
                             coefs)  # fmt: skip
         return objective, gap
 
-    def _start_from(self, initial, state):
+    def _start_from(self, initial, state, s0):
         self.n_iter = initial.n_iter
         if state is None:
             used = np.arange(self.source.size) if self._is_small() else largest(initial.coef, self.cap)
-            self._append(self.source.take(used))
+            self._append(self.source.take(used) if len(used) else self.source.fresh(s0, both_classes=True))
             self.coef[: self.work.size] = initial.coef[self.sample]
         else:
             self._append(self.source.take(state["sample"].astype(np.intp)))
