@@ -23,7 +23,7 @@ SVM = {
     "covtype": "covtype, 50,000 × 54, γ = 0.0075, C = 10",
     "mnist-8-vs-rest": "MNIST 8 against the rest, 60,000 × 784, γ = 0.02, C = 1000",
     "ijcnn1": "ijcnn1, 49,990 × 22, γ = 2, C = 32",
-    "w8a": "w8a, 49,749 × 300, γ = 0.05, C = 10",
+    "w8a": "w8a, 34,824 × 300, γ = 0.05, C = 10",
 }
 SVM_METHODS = ("libsvm", "libsvm-tuned", "intelex-f32", "intelex-f64", "smo", "smo-f64")
 

@@ -31,7 +31,7 @@ SOLVERS = [
         name="smo",
         problem="kernel-svm",
         paper="Platt 1998; Fan, Chen, Lin, JMLR 2005; working sets as in Joachims 1999",
-        stopping="largest violation of the optimality (KKT) conditions",
+        stopping=SMO_BY_GAP,
         **SMO,
     ),
     SolverEntry(

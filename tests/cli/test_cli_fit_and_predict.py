@@ -4,17 +4,18 @@ import csv
 import os
 import queue
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from kernbench._models import BY_NAME, Model
-from kernbench.cli.models import estimators
+from kernbench.cli.models import estimators, fitting
 from kernbench.cli.models.estimators import NAMES, find, parameters
 from kernbench.cli.models.literals import parse_value
 from kernbench.datasets import write_svmlight
-from kernbench.estimators import KernelSVC
+from kernbench.estimators import KernelSVC, LinearRegressor
 from kernbench.features import Nystroem
 from kernbench.metrics import roc_auc
 from kernbench.saving import load as load_model
@@ -375,3 +376,38 @@ def test_a_folder_is_fitted_in_blocks(kernbench, refused, tmp_path):
     assert "there are no labels" in refused(*fit)
     np.save(tmp_path / "y.npy", table[:, 3])
     assert outcome(kernbench(*fit, "--label", "y.npy"))["examples"] == "600 × 3"
+
+
+def test_a_test_file_that_is_not_there_is_told_before_the_fit(moons, refused, monkeypatch):
+    monkeypatch.setattr(fitting, "_fit", None)
+    assert "there is no file nowhere.svm" in refused(
+        "fit", "train.svm", *DOUBLY, "--chunk-rows", "50", "--test", "nowhere.svm", "--out", "m.npz"
+    )
+
+
+def test_a_model_is_saved_before_its_test_rows_are_read(kernbench, moons):
+    Path("broken.svm").write_text("1 1:2\n1 nonsense\n")
+    args = ("fit", "train.svm", *DOUBLY, "--chunk-rows", "50", "--test", "broken.svm", "--out", "m.npz")
+    result = kernbench(*args)
+    assert result.exit_code == 2 and "broken.svm" in result.output
+    assert "model saved to m.npz" in result.output and Path("m.npz").is_file()
+
+
+def test_a_regressor_of_several_outputs_predicts_columns(kernbench):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    for Y, columns in (
+        (np.column_stack([X[:, 0], -X[:, 1]]), ["prediction_0", "prediction_1"]),
+        (X[:, :1], ["prediction"]),
+    ):
+        LinearRegressor().fit(X, Y).save("m.npz")
+        np.savetxt("rows.csv", np.column_stack([X, X[:, 0]]), delimiter=",")
+        result = kernbench("predict", "m.npz", "rows.csv", "--label", "-1", "--out", "p.csv")
+        assert result.exit_code == 0, result.output
+        header, *rows = Path("p.csv").read_text().splitlines()
+        assert header.split(",") == columns and len(rows) == 40
+        found = np.array([row.split(",") for row in rows], dtype=float)
+        np.testing.assert_allclose(found, Y, atol=1e-2)
+        assert ("no error to print" in result.output) == (len(columns) == 2)
+        if len(columns) == 1:
+            assert float(result.output.split("error ")[1].split()[0]) < 0.01

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import click
 
-from kernbench.cli.models.estimators import NAMES, check_parameters, find, parameters, summary
+from kernbench.cli.models.estimators import NAMES, SEARCHES, check_parameters, find, parameters, summary
 from kernbench.cli.plugins.option import PLUGIN
 
 INTERRUPTED = 130
@@ -43,7 +43,8 @@ def _shown(default):
 @click.option(
     "--tune",
     is_flag=True,
-    help="Choose C (or alpha) by cross-validation, and gamma among --set gammas=...; for kernelsvc and rocsvc.",
+    help="Choose C (or alpha) by cross-validation, and gamma among --set gammas=... where there is one; for "
+    f"{', '.join(name.lower() for name in SEARCHES)}.",
 )
 @click.option(
     "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
@@ -100,7 +101,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     """
     from kernbench.cli.models.blocks import BlockFit, is_folder, labels_of
     from kernbench.cli.models.literals import parse_settings
-    from kernbench.cli.models.sources import chunks_of, label_column, test_rows, train_and_test
+    from kernbench.cli.models.sources import chunks_of, is_file, label_column, test_rows, train_and_test
     from kernbench.cli.outputs import check_writable_file
 
     entry = find(estimator, tune)
@@ -117,7 +118,13 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
     if scheduler is not None and not is_folder(data):
         raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is none")
+    is_read_last = is_folder(data) or chunk_rows is not None
+    if is_read_last and test is not None and not is_file(test):
+        raise FileNotFoundError(f"there is no file {test}")
     if is_folder(data):
+        if test is not None and label.endswith(".npy"):
+            raise ValueError("--label names a .npy file, and a file of --test must hold its labels: leave --test out, "
+                             "and compare by kernbench predict")  # fmt: skip
         if chunk_rows is not None or test_size is not None:
             raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
                              "--test-size out, and give test examples by --test")  # fmt: skip
@@ -125,7 +132,6 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         fitted = BlockFit(model, data, labels_of(label), scheduler)
         seconds, interrupted = _fit(fitted.fit)
         model, examples = fitted.model, fitted.shape
-        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
     elif chunk_rows is None:
         X, y, X_test, y_test = train_and_test(
             data, label=label_column(label), test=test, test_size=test_size, seed=seed, stratify=entry.task != "regress"
@@ -139,15 +145,19 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         if "n_samples" in signature(model.fit_chunks).parameters:
             counted["n_samples"] = sum(len(y) for _, y in stream)  # in a pass before
         seconds, interrupted = _fit(lambda: model.fit_chunks(stream, **counted))
-        X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
         examples = stream.n_rows, getattr(model, "n_features_in_", 0)
     if not hasattr(model, "n_iter_"):
         raise click.Abort  # interrupted before there was a model
-    _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
-    if out is not None:
+    if out is not None:  # before anything else can go wrong
         model.set_params(verbose=0)
         model.save(out)
-        click.echo(f"model saved to {out}; next: kernbench predict {out} DATA")
+    try:
+        if X is None:
+            X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+        _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
+    finally:
+        if out is not None:
+            click.echo(f"model saved to {out}; next: kernbench predict {out} DATA")
     if interrupted:
         click.echo("kernbench: interrupted; the model is the one reached so far", err=True)
         ctx.exit(INTERRUPTED)

@@ -72,7 +72,9 @@ def _write(file, labels, values, classes):
         columns = [f"decision_{name}" for name in classes]
     else:
         columns = [f"decision_{i}" for i in range(values.shape[1])]
-    writer.writerow(["prediction", *columns])
-    for i, label in enumerate(labels):
+    n_outputs = 1 if labels.ndim == 1 else labels.shape[1]
+    names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
+    writer.writerow([*names, *columns])
+    for i, label in enumerate(labels.reshape(len(labels), n_outputs)):
         row = [] if values is None else [repr(float(value)) for value in values[i : i + 1].ravel()]
-        writer.writerow([label, *row])
+        writer.writerow([*label, *row])

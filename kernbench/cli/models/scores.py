@@ -22,6 +22,8 @@ def summary(task, model, predicted, y):
     examples = text.plural(len(predicted), "example")
     if y is None:
         return f"{examples}, no labels to compare with"
+    if predicted.ndim == 2 and predicted.shape[1] > 1:
+        return f"{examples} of {predicted.shape[1]} outputs each, of which one label says nothing: no error to print"
     if task == "regress":
         return f"root mean squared error {text.significant(root_mean_squared_error(predicted, y), 5)} ({examples})"
     unknown = set(np.unique(y).tolist()) - set(model.classes_.tolist())
@@ -34,4 +36,5 @@ def summary(task, model, predicted, y):
 
 def root_mean_squared_error(predicted, y):
     """Return the square root of the mean of (predicted - y)^2."""
-    return float(np.sqrt(np.mean((np.asarray(predicted, dtype=np.float64) - y) ** 2)))
+    predicted = np.asarray(predicted, dtype=np.float64).reshape(np.shape(y))  # one output may be a column
+    return float(np.sqrt(np.mean((predicted - y) ** 2)))

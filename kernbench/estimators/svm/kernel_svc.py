@@ -85,9 +85,9 @@ class KernelSVC(ExpansionClassifier):
     probability : bool, default=False
         Must be False; present for compatibility with ``SVC``, see the notes for the replacement.
     tol : float, default=1e-3
-        Tolerance of the stopping rule, > 0. ``smo``: the largest violation of the optimality conditions, in
-        units of the decision function, as in ``SVC``. All others: certified duality gap divided by the
-        objective, so that 1e-3 means: at most 0.1 % above the optimum.
+        Tolerance of the stopping rule, > 0: certified duality gap divided by the objective, so that 1e-3 means: at
+        most 0.1 % above the optimum. ``smo`` also compares it with the largest violation of the optimality
+        conditions, in units of the decision function, as ``SVC`` does.
     max_iter : int, default=-1
         Maximal number of iterations of each two-class problem. Unlike in ``SVC``, -1 is not unlimited, but the default
         of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more, for the others a
