@@ -204,7 +204,8 @@ def gp_std(records):
 
 LINEAR_WINDOW = {
     "logistic": "logistic regression", "all-pairs": "`ROCSVC`, all pairs, hinge", "svmpauc-tight": "`svmpauc-tight`",
-    "dca": "`dca`, log_loss", "proximal-dca": "`proximal-dca`, log_loss", "agd-sbcd": "`agd-sbcd`, log_loss",
+    "dca": "`dca`, log_loss", "proximal-dca": "`proximal-dca`, log_loss",
+    "agd-sbcd-lambdas": "`agd-sbcd`, λs, log_loss", "agd-sbcd": "`agd-sbcd`, one threshold, log_loss",
     "dca-exact": "`dca-exact`, log_loss", "dca-exact-hinge": "`dca-exact`, hinge",
     "boosted-trees": "HistGradientBoosting, not linear", "lightgbm": "LightGBM, not linear",
     "libauc-sopas": "LibAUC, `SOPAs`",
@@ -231,8 +232,8 @@ def window_differences(records):
         common = sorted(mine.keys() & theirs.keys())
         return f"{_mean([mine[k] - theirs[k] for k in common])} ({len(common)})" if common else "–"
 
-    pairs = [(name, "logistic") for name in ("svmpauc-tight", "agd-sbcd", "dca-exact", "lightgbm")]
-    pairs += [(name, "libauc-sopas") for name in ("svmpauc-tight", "agd-sbcd")]
+    pairs = [(name, "logistic") for name in ("svmpauc-tight", "agd-sbcd-lambdas", "dca-exact", "lightgbm")]
+    pairs += [(name, "libauc-sopas") for name in ("svmpauc-tight", "agd-sbcd-lambdas")]
     rows = [
         [f"{LINEAR_WINDOW[a]} less {LINEAR_WINDOW[b]}", *(difference(name, a, b) for name in WINDOW_SETS)]
         for a, b in pairs
