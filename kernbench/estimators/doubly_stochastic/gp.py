@@ -284,8 +284,11 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         X, y = check_targets(self, X, y, reset=True)
         before = digest_of(getattr(self, "points_", None))
         self._set_points(points)
-        if self._is_one_step(X.shape[0]) or digest_of(getattr(self, "points_", None)) != before:
-            vars(self).pop("_progress", None)  # the first step is the solution; outputs are those of the points
+        is_solved = self.max_iter == -1 and self._is_one_step(
+            X.shape[0]
+        )  # by the first step from 0, not by a later one
+        if is_solved or digest_of(getattr(self, "points_", None)) != before:
+            vars(self).pop("_progress", None)  # outputs are those of the points
         self.n_samples_ = X.shape[0]
         self._fit_arrays(X, self._batches_of(X, y), key=(y, getattr(self, "points_", None)))
         return self
