@@ -173,7 +173,7 @@ def compare(first, second):
         difference=float(np.median(first) - np.median(second)),
         low=low,
         high=high,
-        p_value=float(test.pvalue),
+        p_value=float(test.pvalue) if np.ptp(both) > 0 else 1.0,  # NaN of equal values, from SciPy 1.18 on
         superiority=1.0 - float(test.statistic) / (first.size * second.size),
         least_p_value=2.0 / math.comb(both.size, n),
     )
