@@ -284,9 +284,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         X, y = check_targets(self, X, y, reset=True)
         before = digest_of(getattr(self, "points_", None))
         self._set_points(points)
-        is_solved = self.max_iter == -1 and self._is_one_step(
-            X.shape[0]
-        )  # by the first step from 0, not by a later one
+        # The first step from 0 is the solution, a later one would be a mean of it and of the old one.
+        is_solved = self.max_iter == -1 and self._is_one_step(X.shape[0])
         if is_solved or digest_of(getattr(self, "points_", None)) != before:
             vars(self).pop("_progress", None)  # outputs are those of the points
         self.n_samples_ = X.shape[0]

@@ -187,11 +187,8 @@ class SVCSearch(CalibratedResult, Search):
 
     def _drawn_seed(self):
         # Nothing is drawn for other kernels, also not from NumPy's global state.
-        return (
-            super()._drawn_seed()
-            if "median" in np.atleast_1d(np.asarray(self.gammas, dtype=object))
-            else self.random_state
-        )
+        gammas = np.atleast_1d(np.asarray(self.gammas, dtype=object))
+        return super()._drawn_seed() if "median" in gammas else self.random_state
 
     def _finish(self, cells):
         if self._signs_only and cells.best is not None:

@@ -90,8 +90,9 @@ def closed_form_limit(
     if len(classes) != 2:
         raise ValueError(f"two classes are needed, got {len(classes)} with a positive weight")
     signs = np.where(y == classes[1], 1.0, -1.0)
-    if sample_weight is not None and isinstance(gamma, str) and gamma == "scale" and isinstance(kernel, str):
-        gamma = weighted_scale(X, weights) if kernel in OF_GAMMA else gamma
+    has_gamma = isinstance(kernel, str) and kernel in OF_GAMMA
+    if has_gamma and sample_weight is not None and isinstance(gamma, str) and gamma == "scale":
+        gamma = weighted_scale(X, weights)
     chosen = resolve_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
     sums = KernelRows(X, chosen, cache_bytes=0, dtype=np.float64).matvec(weights * signs)
     alpha = smallest_alpha(sums, signs, weights, fit_intercept=fit_intercept)

@@ -42,7 +42,7 @@ MEASURE_ALIKE = {
         "d878b289b109939f",
         "the same, and cluster/workers.py: the list of a cluster's workers is asked for in a way that misses none",
     ),
-    "093f2d0b31dbf8c5": (
+    "5976377089c97451": (
         "d878b289b109939f",
         "the same, and errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
         "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
