@@ -18,37 +18,22 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[2]
 SOURCES = (".py", ".pyx", ".pxd", ".h")
 COMPILED = (".so", ".pyd")
+GENERATED = "_cython"  # Cython's helpers: another file with each compiler and Python, of no source in the package
 EXPERIMENTS = "experiments"
 SHOWING = ("cli", "report")  # folders of the package that show measurements, and make none
 SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, threads, memory and limits
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "556c5aca5c283d3d": (
+    "77032aa7b6225df8": (
         "d878b289b109939f",
-        "certificate/kernel_values.py: Laplacian kernels of an array that is mostly zero raised an AttributeError; the "
-        "values of other rows are computed as before",
-    ),
-    "0893fed93e0fd0ce": (
-        "d878b289b109939f",
-        "estimators/fit/choice.py: a warning names another solver; the solver of a fit is chosen as before",
-    ),
-    "36d7ac7a2a5a930a": (
-        "d878b289b109939f",
-        "estimators/search: KernelSVCCV(search='halving'), of which there were no records; exact searches and races "
-        "have the same tables, coefficients and out-of-fold decision values, to the bit",
-    ),
-    "667f54cba5e9b968": (
-        "d878b289b109939f",
-        "the same, and cluster/workers.py: the list of a cluster's workers is asked for in a way that misses none",
-    ),
-    "5976377089c97451": (
-        "d878b289b109939f",
-        "the same, and errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
+        "errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
         "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
         "`closed_form_limit`, means of float32 columns, warm starts of another problem, first fits of `dca-exact` to "
         "wide sparse rows, networks in bfloat16, files of several kinds and widths, small rests of a pass of a stream "
-        "and its first three averages; other searches and fits have the same numbers, to the bit",
+        "and its first three averages, Laplacian kernels of an array that is mostly zero, the list of a cluster's "
+        "workers, KernelSVCCV(search='halving'), which had no records; other searches and fits have the same numbers, "
+        "to the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
@@ -76,8 +61,9 @@ def shared_digest(folder=PACKAGE):
         parts = path.relative_to(folder).parts
         if parts[0] in SHOWING or (parts[0] == EXPERIMENTS and not _is_in(parts, SURROUNDING)):
             return False
-        source = path.with_name(f"{path.name.partition('.')[0]}.pyx")
-        return path.suffix in SOURCES or (path.suffix in COMPILED and not source.exists())
+        module = path.name.partition(".")[0]
+        is_without_source = module != GENERATED and not path.with_name(f"{module}.pyx").exists()
+        return path.suffix in SOURCES or (path.suffix in COMPILED and is_without_source)
 
     digest = _digest((path for path in folder.rglob("*") if counts(path)), folder)
     return MEASURE_ALIKE.get(digest, (digest, ""))[0]

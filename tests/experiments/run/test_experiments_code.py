@@ -32,6 +32,7 @@ def test_the_digest_that_all_share_follows_what_measures(tmp_path):
         assert write("experiments/papers/sbp/runs.py", "a = 1\n") == first  # has a digest of its own
         assert write("solvers/README.md", "a\n") == first
         assert write("solvers/smo.cpython-311.so", "built") == first  # its source is there
+        assert write("_cython.cpython-311.so", "built") == first  # Cython's own: it has no source in the package
         assert write("experiments/run/processes/worker.py", "a = 1\n") != first
         changed = write("solvers/smo.pyx", "a = 2\n")
         (tmp_path / "solvers" / "smo.pyx").unlink()
