@@ -159,6 +159,23 @@ def test_bounds_have_the_powers_of_table_1(name, small, large):
         assert exponent([1 / e, 2 / e], [bound(L, e, 2.0), bound(L, e / 2, 2.0)]) == pytest.approx(expected, abs=0.01)
 
 
+def test_claims_name_the_place_of_each_bound():
+    """Table 1 has no row of Pegasos, nor of the Perceptron."""
+    claims = {claim.metric: claim.text for claim in get("sbp-kernel-evaluations").claims if claim.method == "bounds"}
+    for name in complexity.BOUNDS:
+        place = {"pegasos": "Theorem D.3", "perceptron": "Theorem D.4"}.get(name, "Table 1")
+        assert f"than the bound of {place} (" in claims[f"beyond_{name}"]
+
+
+def test_the_note_tells_at_how_much_a_step_of_smo_is_counted_and_what_it_costs():
+    data = load("checkerboard", n_train=120, n_test=20)
+    solver = runs.start("smo", data.X_train, data.y_train, gamma=5.0, alpha=1e-2, seed=0)
+    assert solver.advance(1) == 1
+    moved, counted = np.count_nonzero(solver.solution().coef), runs.ROWS_PER_STEP["smo"]
+    note = get("sbp-kernel-evaluations").note
+    assert moved == 1 and (counted == moved or f"SMO is counted at {counted} n a step" in note)
+
+
 def test_least_cost_is_over_all_numbers_of_rows():
     frontier = [(10, 0.5), (20, 0.3), (15, 0.3), (40, 0.1)]
     assert complexity.least_cost(frontier, 0.3) == 15
