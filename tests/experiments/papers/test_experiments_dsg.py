@@ -5,6 +5,7 @@ import pytest
 
 from kernbench._lazy import load
 from kernbench.experiments import get
+from kernbench.experiments.measure.record import exponent
 
 NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-losses", "dsg-cost")
 RIDGE, GP, SVM, MULTICLASS, MOLECULES, LOSSES, COST = EXPERIMENTS = [get(name) for name in NAMES]
@@ -25,10 +26,23 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*did not reach")
         (MOLECULES, "qm7", "doubly", "mae", 2.97),
         (COST, "gaussian-rows", "norma", "model_d", 1.0),
         (COST, "gaussian-rows", "doubly", "model_d", 0.0),
+        # Table 2 has 1/ε for the memory of a prediction by n-methods, without d.
+        (COST, "gaussian-rows", "n-sdca", "model_d", 0.0),
+        (COST, "gaussian-rows", "n-pegasos", "model_d", 0.0),
+        (COST, "gaussian-rows", "n-pegasos", "train_n", 3.0),
     ],
 )
 def test_numbers_are_those_of_the_paper(experiment, dataset, method, metric, value):
     assert experiment.paper_number(dataset, method, metric) == value
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_a_model_of_one_size_does_not_grow_with_the_columns(scale):
+    """An exponent that is fitted to equal numbers of bytes is 0 up to rounding, on either side."""
+    (claim,) = [claim for claim in COST.claims if claim.metric == "model_d"]
+    (setting,) = COST.scale(scale).settings
+    for model_bytes in (16_384, 262_144):
+        assert exponent(setting.params["widths"], [model_bytes] * len(setting.params["widths"])) <= claim.bound < 0.01
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
