@@ -7,7 +7,7 @@ from scipy import sparse
 from kernbench.datasets import Dataset
 from kernbench.datasets.generated.network_features import PREVALENCES
 from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train
-from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE
+from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE, STEPS
 
 RUNS = [
     (experiment, setting.name, method.name)
@@ -57,6 +57,22 @@ def test_pooled_parts_are_all_rows_at_their_sizes_and_other_ones_for_another_see
 def test_every_repeat_of_the_paper_scale_has_its_own_data():
     for setting in PAPER_SCALE.settings:
         assert setting.arguments_of(0) != setting.arguments_of(1)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "limit"), [(EXPERIMENT, STEPS), (sorr.EXPERIMENT, sorr.STEPS)], ids=["pauc-test", "sorr"]
+)
+def test_notes_tell_after_how_many_steps_the_model_of_agd_is(experiment, limit):
+    """It is that of the last complete outer iteration, of 50 (k + 1)² steps."""
+    ends = np.cumsum([50 * (k + 1) ** 2 for k in range(20)])
+    last = ends[ends <= limit][-1]
+    assert f"take {limit:,} steps" in experiment.note and f"after {last:,} of them" in experiment.note
+
+
+def test_dca_with_constant_steps_is_not_said_to_be_of_the_papers_grid():
+    options = sorr.EXPERIMENT.method("dca-constant").params["solver_options"]
+    assert options.get("inner_steps", 100) in (2000, 3000) or "the 100 steps from one" in sorr.EXPERIMENT.note
+    assert "one point of it" not in sorr.EXPERIMENT.differs
 
 
 def test_the_stand_ins_of_a_run_without_names_have_the_extreme_shares_of_positives():
