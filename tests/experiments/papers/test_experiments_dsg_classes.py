@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernbench import DoublyStochasticClassifier
+from kernbench import DoublyStochasticClassifier, KernelSVC
 from kernbench.datasets import load as load_data
 from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, evaluation, peers, svm
@@ -40,6 +40,12 @@ def test_the_passes_that_notes_and_claims_tell_are_100_batches():
     for n_rows, batch_size, passes in ((32_561, 1024, "3.1"), (11_769, 1024, "8.7"), (522_910, 8192, "1.6")):
         assert f"{100 * batch_size / n_rows:.1f}" == passes and passes in svm.PASSES[0]
         assert any(f"{passes} passes" in claim.text for claim in SVM.claims)
+
+
+def test_the_passes_of_smo_are_explained_since_its_iterations_visit_no_rows():
+    assert evaluation._rows_of_a_step(KernelSVC(fit_intercept=False), 100) == 1
+    (effort,) = [table for table in SVM.tables if table.name == "effort"]
+    assert "passes" in effort.metrics and any(note.startswith("SMO: its passes are steps") for note in effort.notes)
 
 
 def test_labels_name_a_method_without_the_others_beside_it():
