@@ -90,6 +90,15 @@ def test_every_repeat_has_data_of_its_own_which_its_methods_share(experiment):
         assert found[0] != arguments[dataset, (repeat + 1) % 3][0]
 
 
+def test_the_note_tells_which_methods_choose_alpha_on_all_rows():
+    """A kernel among a method's own parameters makes a search take fewer rows."""
+    search = REAL.scale("paper").setting("skin").params["search"]
+    assert search["max_kernel_rows"] < search["max_rows"]
+    of_kernels = {method.name for method in REAL.methods if method.params.get("kernel", "linear") != "linear"}
+    assert of_kernels == {"rbf-incomplete", "rbf-exact"}  # not "rbf-logistic"
+    assert "10,000 of them for Gaussian ROC-SVMs, of all for the logistic regression on landmarks" in REAL.note
+
+
 def test_peers_that_are_not_installed_are_gaps_with_a_reason(monkeypatch):
     cells = import_module("kernbench.experiments.run.cells")
     monkeypatch.setattr(cells, "find_spec", lambda name: None)
