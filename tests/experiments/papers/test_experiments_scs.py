@@ -64,6 +64,15 @@ def test_only_the_mapped_file_is_fitted_to_growing_sizes(scale):
     assert [dataset for dataset, method in cells if method == "scs-growing"] == ["growing"]
 
 
+def test_the_note_tells_that_pegasos_is_rescaled_in_one_experiment_alone():
+    for method in OBJECTIVE.methods:
+        if method.params["solver"] == "pegasos":
+            assert method.params["rescale"] is False
+    rescaled = [method for method in ACCURACY.methods if method.name.startswith("pegasos")]
+    assert all("solver_options" not in method.params for method in rescaled)  # the default
+    assert "Pegasos' last iterate is taken at its best multiple" in ACCURACY.note
+
+
 def test_every_lambda_is_tried_and_the_papers_is_among_them():
     tried = ACCURACY.method("scs-validated").params["search"]["alphas"]
     assert sorted(tried, reverse=True) == pytest.approx([10.0**-k for k in range(7)])
