@@ -1,9 +1,10 @@
 """A cell: kernel evaluations needed against accuracy, beside the bounds of the paper's Table 1.
 
-The bounds are for an expected hinge loss of L(u) + eps, u being any competitor, and let the number of training rows
-grow with the accuracy. Accordingly, each solver is run on several numbers of rows, and the cost of an eps is the least
-number of evaluations, over all numbers of rows, after which the hinge loss of the test rows is at most L(u) + eps. u is
-SMO's solution on more rows than any run has; all runs have the same weight of the norm.
+The bounds are for an expected 0/1 loss of at most L(u) + eps, L being the hinge loss and u any competitor, and let the
+number of training rows grow with the accuracy. The hinge loss, which is never smaller, is measured here: each solver is
+run on several numbers of rows, and the cost of an eps is the least number of evaluations, over all numbers of rows,
+after which the hinge loss of the test rows is at most L(u) + eps. u is SMO's solution on more rows than any run has;
+all runs have the same weight of the norm.
 """
 
 import numpy as np

@@ -6,10 +6,10 @@ SPAN = 2.0  # highest over lowest test error shown; those of SMO and of first mo
 ERRORS = ("curve_error", "early_error", "epoch_error", "test_error", "rise")
 
 COUNTING = (
-    "Kernel evaluations are counted as in the paper, without a cache: n for a step of SBP, and one for each support "
-    "vector for a step of the others, which use one example. (These could also compute a row of n for each step that "
-    "changes a coefficient, which costs more at first.) The number of values actually computed is smaller, since rows "
-    "are cached and computed in batches."
+    "Kernel evaluations are counted as in the paper, without a cache: n for a step of SBP, and for one of SMO, which "
+    "changes one coefficient, as there is no intercept; one for each support vector for a step of the others, which "
+    "use one example. (These could also compute a row of n for each step that changes a coefficient, which costs more "
+    "at first.) The number of values actually computed is smaller, since rows are cached and computed in batches."
 )
 WHOLE_CURVE = (
     "Mean over the curve: over evaluations from n²/100 to 10 n², equally spaced in the logarithm; an error of 50 % "

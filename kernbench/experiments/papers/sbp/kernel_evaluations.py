@@ -216,9 +216,7 @@ EXPERIMENT = Experiment(
     threads=1,
     differs="The paper averages 10 runs without saying what they share; here there are 10 repeats on the same "
     "rows, of at most 60 minutes each, and Table 1 is measured on up to 16,000 rows.",
-    note=f"{COUNTING} SMO is counted at 2 n a step, the cost of a step on a pair; without an intercept its steps "
-    "change one coefficient and cost n, so its curve belongs at half the evaluations. "
-    "No intercept, ten epochs of n iterations. Curves are compared at points that are equally "
+    note=f"{COUNTING} No intercept, ten epochs of n iterations. Curves are compared at points that are equally "
     "spaced in the logarithm of evaluations, from n²/100 to 10 n²; a solver keeps its last model between two "
     "points, and its final one to the end.",
 )

@@ -1,9 +1,9 @@
 """A solver advanced in small steps: its models, and the kernel evaluations they would cost without a cache.
 
 The paper counts every value k(x, z) that an iteration needs, as if none were cached: a row of n for a step of the batch
-perceptron, two for a pair of SMO's, and one value for each support vector if a step needs f of one example, as those of
-Pegasos, SDCA, SGD and the Perceptron do. Our solvers compute fewer values, since rows are cached and computed in
-batches; both are counted.
+perceptron or of SMO, which without an intercept changes one coefficient, and one value for each support vector if a step
+needs f of one example, as those of Pegasos, SDCA, SGD and the Perceptron do. Our solvers compute fewer values, since
+rows are cached and computed in batches; both are counted.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers import registry
 
 CACHE_BYTES = 2_000_000_000
-ROWS_PER_STEP = {"sbp": 1, "smo": 2}  # a step of the others costs the values at the support vectors
+OF_WHOLE_ROWS = ("sbp", "smo")  # a step costs n values, one of the others those at the support vectors
 FIRST_STEPS = 8
 STEP_GROWTH = 0.1  # steps advanced at a time, as a share of those done so far …
 SHARE_OF_PASS = 1 / 16  # … and of n, at most
@@ -101,8 +101,8 @@ def walk(name, solver, X, X_test, *, gamma, epochs):
             advanced = solver.advance(min(step, limit - solver.n_iter))
             solution = solver.solution()
         support = np.flatnonzero(solution.coef)
-        if name in ROWS_PER_STEP:
-            cost += advanced * ROWS_PER_STEP[name] * n
+        if name in OF_WHOLE_ROWS:
+            cost += advanced * n
         else:
             cost += advanced * (before + len(support)) / 2
         before = len(support)
