@@ -74,10 +74,10 @@ def count(value):
 
 
 def memory(n_bytes):
-    """Bytes as MB or GB (powers of ten)."""
+    """Bytes as MB or GB (powers of 2¹⁰, as metrics and limits have them)."""
     if n_bytes is None:
         return DASH
-    return f"{significant(n_bytes / 1e6)} MB" if n_bytes < 1e9 else f"{significant(n_bytes / 1e9)} GB"
+    return f"{significant(n_bytes / 2**20)} MB" if n_bytes < 2**30 else f"{significant(n_bytes / 2**30)} GB"
 
 
 def plural(number, noun):

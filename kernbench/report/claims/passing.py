@@ -15,7 +15,7 @@ from kernbench.report.claims.judgement import (
 )
 from kernbench.report.records.cells import column, paired
 from kernbench.report.records.rows import place
-from kernbench.report.records.steps import positive_steps, settled_at
+from kernbench.report.records.steps import seconds_until
 from kernbench.report.statistics import (
     finite,
     finite_values,
@@ -24,8 +24,6 @@ from kernbench.report.statistics import (
     median_scatter,
     p_value_of_ratios,
 )
-
-AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
 
 
 def judge_passing(results, dataset, claim):
@@ -39,10 +37,14 @@ def judge_passing(results, dataset, claim):
     pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
     level, _ = mean_and_error([base for _, base in pairs])
     records = paired(*(results.cell(dataset, name) for name in (claim.method, claim.baseline)))
+    if not all(column(own, metric.name) for own, _ in records):
+        raise CannotBeJudged(f"A repeat has no trace of {metric.label}.")
     whole = median_or_none(filter(None, (finite(place(base, "seconds.fit")) for _, base in records)))
     if whole is None:
         raise CannotBeJudged("Times are missing.")
-    times = [_time_to(own, metric, level, claim.within) for own, _ in records]
+    worse = 1.0 if metric.direction == "lower" else -1.0
+    worst = level + worse * claim.within * abs(level)
+    times = [seconds_until(own, metric, worst) for own, _ in records]
     never = times.count(None)
     near = f" within {100 * claim.within:g} %" if claim.within else ""
     goal = f"{text.possessive(peer)} final {metric.label} of {text.with_unit(metric, level)}{near}"
@@ -64,15 +66,3 @@ def judge_passing(results, dataset, claim):
     spread = f"{text.plural(len(times), 'repeat')}: {ends}{', or never' if never else ''}."
     p_value = None if never else p_value_of_ratios(times, allowed)  # no test where a repeat never arrives
     return Judgement(dataset, verdict_of([answer]), why, spread, found, p_value)
-
-
-def _time_to(record, metric, level, within):
-    """Seconds of a fit until its trace stays at `level` or better, by the share `within`; None if it does not."""
-    fit, solver = (finite(place(record, f"seconds.{part}")) for part in ("fit", "solver"))
-    seconds = [None if value is None else max(value, AT_ONCE) for value in column(record, "seconds")]
-    x, y = positive_steps(seconds, column(record, metric.name))
-    sign = 1.0 if metric.direction == "lower" else -1.0
-    reached = settled_at(x, sign * y, sign * level + within * abs(level))
-    if reached is None:
-        return None
-    return reached if None in (fit, solver) else reached + max(0.0, fit - solver)

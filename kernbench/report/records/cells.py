@@ -23,6 +23,12 @@ def column(record, name):
     return [finite(value) for value in found] if isinstance(found, list) else []
 
 
+def outside_trace(record, whole):
+    """Seconds of `whole` that the solver's own clock leaves out: mostly set-up before its trace; 0 if not known."""
+    solver = finite(part(record, "seconds").get("solver"))
+    return 0.0 if None in (whole, solver) else max(0.0, whole - solver)
+
+
 def setup_of(record):
     """What a record's times depend on besides the cell itself."""
     environment = part(record, "environment")
@@ -67,13 +73,6 @@ class Cell:
     def median(self, metric):
         """Their median, or None."""
         return median_or_none(self.values(metric))
-
-    def traces(self, *columns):
-        """Yield these columns of the trace of every successful repeat that has all of them, in one length."""
-        for record in self.ok:
-            found = [part(record, "trace").get(column) for column in columns]
-            if all(isinstance(column, list) for column in found) and len({*map(len, found)}) == 1:
-                yield [[finite(value) for value in column] for column in found]
 
     def exceeds_threads(self, wall, processor):
         """Whether more processor time was used than its threads have, by two clocks of a record where it has them."""

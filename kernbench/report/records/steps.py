@@ -2,7 +2,12 @@
 
 import numpy as np
 
+from kernbench.report.records.cells import column, outside_trace
+from kernbench.report.records.rows import place
+from kernbench.report.statistics import finite
+
 N_GRID = 200  # points of the common grid: a panel is no more than some 400 pixels wide
+AT_ONCE = 1e-9  # seconds: stands for the 0 of the first point, which counts
 
 
 def positive_steps(x, y):
@@ -54,3 +59,15 @@ def settled_at(x, y, level):
     above = np.flatnonzero(np.asarray(y) > level)
     first = above[-1] + 1 if above.size else 0
     return float(x[first]) if first < len(x) else None
+
+
+def seconds_until(record, metric, worst):
+    """Seconds of a fit after which its trace of a metric is never again worse than `worst`, or None.
+
+    The set-up of a fit counts, though the clock of its trace begins after it.
+    """
+    seconds = [None if value is None else max(value, AT_ONCE) for value in column(record, "seconds")]
+    x, y = positive_steps(seconds, column(record, metric.name))
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    reached = settled_at(x, sign * y, sign * worst)
+    return None if reached is None else reached + outside_trace(record, finite(place(record, "seconds.fit")))

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from kernbench.report import text
-from kernbench.report.records.cells import paired_values, speed
-from kernbench.report.records.steps import positive_steps, settled_at
+from kernbench.report.records.cells import column, paired_values, speed
+from kernbench.report.records.steps import seconds_until
 from kernbench.report.statistics import is_noisy, mean_and_error, mean_interval, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
@@ -118,7 +118,7 @@ def _excess(results, metric, dataset, cell):
 
 
 def seconds_to(metric, cell, baseline, margin):
-    """Seconds after which the trace of a metric stays within `margin` of the baseline's mean, or is better.
+    """Seconds of a fit after which the trace of a metric stays within `margin` of the baseline's mean, or is better.
 
     Returns
     -------
@@ -128,10 +128,9 @@ def seconds_to(metric, cell, baseline, margin):
     level, _ = mean_and_error(baseline.values(metric))
     if level is None:
         return None
-    sign = 1.0 if metric.direction == "lower" else -1.0
-    found = []
-    for seconds, values in cell.traces("seconds", metric.name):
-        if len(seconds) > 1:
-            x, y = positive_steps(seconds, values)
-            found.append(settled_at(x, sign * y, sign * level + margin))
+    worst = level + (margin if metric.direction == "lower" else -margin)
+    columns = [[column(record, name) for name in ("seconds", metric.name)] for record in cell.ok]
+    if not all(1 < len(seconds) == len(values) for seconds, values in columns):
+        return None
+    found = [seconds_until(record, metric, worst) for record in cell.ok]
     return None if None in found else median_or_none(found)

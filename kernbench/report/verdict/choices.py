@@ -4,7 +4,7 @@ wrong choice costs."""
 from dataclasses import dataclass
 
 from kernbench.report import text
-from kernbench.report.records.cells import column
+from kernbench.report.records.cells import column, outside_trace
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
 
@@ -167,7 +167,7 @@ def _hurried(choice):
         if found is not None:
             wins.setdefault(advice.results.short_label(found[0]), []).append((found[1], advice))
     if not wins:
-        return "no method is done"
+        return "no method finished in time"
     name, places = max(wins.items(), key=lambda item: len(item[1]))
     value, advice = places[0]
     shown = text.with_unit(advice.metric, value)
@@ -206,5 +206,6 @@ def _value_at(record, metric, time, seconds):
     clock, values = column(record, "seconds"), column(record, metric.name)
     if not len(clock) == len(values) > 1:
         return None
-    early = [value for t, value in zip(clock, values) if t is not None and 0 < t <= seconds]
+    left = seconds - outside_trace(record, taken)  # what set-up takes is spent before the trace begins
+    early = [value for t, value in zip(clock, values) if t is not None and 0 < t <= left]
     return next((value for value in reversed(early) if value is not None), None)

@@ -75,3 +75,11 @@ def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, re
         "in time": HOLDS, "late": FAILS, "apart": OPEN, "never": OPEN,
     }  # fmt: skip
     assert "in 1 of 2 repeats" in found["never"].why and "or never" in found["never"].interval
+
+
+def test_without_a_trace_the_claim_is_open(toy, records):
+    rows = [records.one("sbp", error=0.2), records.one("smo", error=0.1, trace={})]
+    for later in (False, True):
+        claim = Passing("", "smo", "sbp", "test_error", 1.0, later=later)
+        found = judge(records.results(toy, rows), "adult", claim)
+        assert found.verdict == OPEN and "no trace" in found.why

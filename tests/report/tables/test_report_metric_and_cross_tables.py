@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments.declare import CrossTable, MetricTable, PaperData, PaperNumber, Quantity
+from kernbench.report import text
 from kernbench.report.page.displays import tables_of
 from kernbench.report.tables.facts import data_table, failure_table
 from kernbench.report.tables.metric_table import metric_table
@@ -118,10 +119,10 @@ def test_forms_of_a_quantity(toy, records, made):
         method: [entry.text for entry in row_of(table, method).values()][1:]
         for method in ("LIBSVM (scikit-learn SVC)", "SMO", "SBP")
     }
-    libsvm = ["14.9", "–", "9 s", "200 MB", "1 of 3", "best", "–", "–", "3"]
+    libsvm = ["14.9", "–", "9 s", "191 MB", "1 of 3", "best", "–", "–", "3"]
     assert shown["LIBSVM (scikit-learn SVC)"] == libsvm
-    assert shown["SMO"] == ["–", "0.00 [0.00, 0.00]", "2 s", "200 MB", "yes", "best", "4.5 ×", "2 s", "3 of 4"]
-    assert shown["SBP"] == ["–", "+0.02 [+0.02, +0.02]", "20 s", "200 MB", "1 of 3", "10 %", "0.45 ×", "20 s", "3"]
+    assert shown["SMO"] == ["–", "0.00 [0.00, 0.00]", "2 s", "191 MB", "yes", "best", "4.5 ×", "2 s", "3 of 4"]
+    assert shown["SBP"] == ["–", "+0.02 [+0.02, +0.02]", "20 s", "191 MB", "1 of 3", "10 %", "0.45 ×", "20 s", "3"]
     assert row_of(table, "SBP")["relative_excess_objective"].value == pytest.approx(0.1)
 
 
@@ -168,3 +169,26 @@ def test_data_and_failures_are_always_listed(toy, records):
     assert data_table(results).blocks[0][1][0][2].text == "1,000"
     assert failure_table(results).blocks[0][1][0][3].text == "memory"
     assert failure_table(records.results(toy, records.race(1))) is None
+
+
+def test_memory_is_the_same_number_in_every_form(made, records):
+    rows = [records.one("smo", peak_memory_bytes=3 * 2**29)]
+    table = made(rows, MetricTable("m", "M", (Quantity("peak_memory"), Quantity("peak_memory", "median"))))
+    mean, median = (entry.text for entry in table.blocks[0][1][0][1:])
+    assert (mean, median) == ("1,540", "1.5 GB") and text.memory(2**20 * 250) == "250 MB"
+
+
+def test_what_passes_before_the_trace_counts_as_time_to_the_baseline(made, records):
+    rows = records.race(1)
+    for record in rows:
+        record["seconds"] |= {"solver": record["seconds"]["fit"] - 1.5}
+    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm", margin=0.1),)))
+    # SMO's trace, of 2 s, stays within ten points from 0.8 s on.
+    assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value == pytest.approx(0.8 + 1.5)
+
+
+def test_a_repeat_without_a_trace_has_no_time_to_the_baseline(made, records):
+    rows = records.race(2)
+    next(row for row in rows if row["method"] == "smo")["trace"] = {}
+    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm", margin=0.1),)))
+    assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value is None

@@ -95,6 +95,15 @@ def test_the_small_budget_takes_traced_methods_as_far_as_they_came(toy, records)
     assert best_within(advice, 1e9) == ("libsvm", pytest.approx(0.149))
 
 
+def test_the_small_budget_counts_what_passes_before_the_trace(toy, records):
+    rows = records.race(1)
+    for record in rows:
+        record["seconds"]["solver"] = record["seconds"]["fit"] - 0.5
+    (verdict,) = verdicts([records.results(toy, rows)])
+    assert best_within(verdict.advices[0], 0.4) is None
+    assert best_within(verdict.advices[0], 0.9) == ("smo", pytest.approx(0.149 + (0.5 - 0.149) / 2))
+
+
 def test_the_zero_model_is_not_a_choice_of_a_small_budget(toy, records):
     raced = replace(toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier")))
     rows = [*records.race(1), records.one("zero", error=0.24, seconds=1e-5)]
@@ -109,7 +118,7 @@ def test_without_the_usual_choice_there_is_no_small_budget(row, records):
     others = [record for record in rows if record["method"] != "libsvm"]
     for record in others:
         record["seconds"]["fit"] = 20.0  # a tenth of which is longer than the beginning of SMO's trace
-    assert plain(row(others)["in_a_hurry"]) == "no method is done"
+    assert plain(row(others)["in_a_hurry"]) == "no method finished in time"
 
 
 def test_the_figure_has_a_panel_for_each_task_and_the_usual_choice(toy, records):
