@@ -255,9 +255,11 @@ def _judge_by_test(change, metric, samples, pairs, measured, tolerance):
         change.test = compare(*values)
     elif len(pairs) >= MIN_REPEATS:
         change.test = compare_pairs(pairs)  # repeats differ by their data: compare each with its own
+        change.first, change.second = (float(np.median(values)) for values in zip(*pairs))
+        change.n_first = change.n_second = len(pairs)
     if change.test is None:
         change.verdict = FEW
     elif measured and _is_noisy(samples):
         change.verdict, change.test = NOISY, None
-    elif abs(difference := change.second - change.first) > tolerance * abs(change.first):
+    elif abs(difference := -change.test.difference) > tolerance * abs(change.first):
         change.verdict = _direction(metric, difference)

@@ -222,3 +222,14 @@ def test_a_method_that_fails_now_became_worse(compared, repeats, records, kept):
     assert [c.metric for c in compared(after + before[:1], before).having(BETTER)] == [FAILED]
     some = compared(before, [*after[:1], *before[1:]])
     assert verdict(some, FAILED) == WORSE and verdict(some, "fit_seconds") == FEW
+
+
+def test_other_repeats_of_one_side_do_not_turn_an_accuracy_round(compared, records):
+    def rows(errors):
+        return [records.one("smo", repeat=k, error=error) for k, error in enumerate(errors)]
+
+    before = [0.10 + 0.001 * k for k in range(12)]
+    after = [0.13 + 0.001 * k for k in range(12)]
+    outcome = compared(rows([*before, *[0.3] * 15]), rows(after))  # the repeats in addition are hard
+    (change,) = (change for change in outcome.changes if change.metric == "test_error")
+    assert change.verdict == WORSE and change.second > change.first and change.n_first == 12
