@@ -65,7 +65,7 @@ def error_rows(records):
             if value is None:
                 continue
             if metric.direction == "higher":
-                value = 1 - value if metric.unit == "%" else -value
+                value = 1 - value if metric.factor == 100.0 and metric.unit != "points" else -value
             rows.append(
                 {
                     "method": record["method"],

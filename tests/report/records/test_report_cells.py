@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
-from kernbench.experiments.declare import Scale, Setting
+import pytest
+
+from kernbench.experiments import registry
+from kernbench.experiments.declare import Metric, Scale, Setting
 from kernbench.report.records.cells import cells_of, setup_of
+from kernbench.report.records.export import error_rows
 
 
 def test_a_setup_is_the_machine_and_the_code_whatever_the_commit(records):
@@ -33,3 +37,15 @@ def test_the_record_counts_that_was_begun_last_wherever_it_stands(records):
         assert cell.ok == [new]
     (cells,) = cells_of([failed, new, old]).values()
     assert not cells["adult", "smo"].ok and cells["adult", "smo"].failed == [failed]
+
+
+def test_the_error_of_a_fraction_is_1_minus_it_whatever_its_unit(toy, records, monkeypatch):
+    rows = [records.one("smo")]
+    rows[0]["metrics"]["pauc"] = 0.9
+    for metric, error in (
+        (Metric("pauc", "pAUC", "higher", ("metrics", "pauc"), "", 100.0), 0.1),
+        (Metric("pauc", "AUC", "higher", ("metrics", "pauc"), "%", 100.0), 0.1),
+        (Metric("pauc", "speed", "higher", ("metrics", "pauc"), "×"), -0.9),
+    ):
+        monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(metric, *toy.metrics)),))
+        assert error_rows(rows)[0]["error"] == pytest.approx(error)
