@@ -167,7 +167,7 @@ def _basis(scale, pairs):
 def _caveats(scale, cells):
     caveats = []
     n_single = sum(len(cell.ok) == 1 for cell in cells)
-    if n_single == len([cell for cell in cells if cell.ok]):
+    if n_single and n_single == sum(bool(cell.ok) for cell in cells):
         caveats.append("One repeat only: nothing is known of the scatter.")
     elif n_single:
         have = "has" if n_single == 1 else "have"

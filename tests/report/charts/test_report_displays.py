@@ -238,7 +238,16 @@ def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(1e6, "10⁶"), (2e6, "2·10⁶"), (3.5e6, "3.5·10⁶"), (5e-5, "5·10⁻⁵"), (4.04e7, "4·10⁷")]
+    ("value", "words"),
+    [
+        (1e6, "10⁶"),
+        (2e6, "2·10⁶"),
+        (3.5e6, "3.5·10⁶"),
+        (5e-5, "5·10⁻⁵"),
+        (1.25e5, "1.25·10⁵"),
+        (1e10, "10¹⁰"),
+        (4.04e7, "4.04·10⁷"),
+    ],
 )
 def test_ticks_say_the_number_itself(value, words):
     assert tick(value) == words
@@ -319,3 +328,8 @@ def test_the_caption_tells_the_ends_of_the_slopes_of_several_panels_with_an_inte
     axes = Axis("trace.x", "x", log=True), Axis("trace.y", "y", log=True)
     (picture,) = drawn(rows, Curves("c", "C", *axes, panel="dataset", slope=-0.5))
     assert "with 95 % intervals: −0.97 ± 0.17 to −0.47 ± 0.17." in picture.caption
+
+
+def test_a_unit_keeps_its_capitals_below_a_heat_map(drawn, rows):
+    (picture,) = drawn(rows, HeatMap("heat", "Heat", Axis("seconds.fit", "pAUC time", "GB")))
+    assert "pAUC time (GB)." in picture.caption

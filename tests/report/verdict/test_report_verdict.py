@@ -107,6 +107,7 @@ def test_verdict_without_a_finished_run_recommends_nothing(toy, records, advised
     found = advised(toy, [records.failure("smo"), records.failure("libsvm", "memory")])
     assert found.headline.startswith("No method can be recommended")
     assert found.table is None
+    assert not any("One repeat" in caveat for caveat in found.caveats)
 
 
 def test_a_budgeted_run_is_never_the_advice(toy, records, advised):

@@ -67,8 +67,8 @@ def tick(value, _=None):
     """0.01, 0.1, 1, 10 …, with an exponent only if the number would be long."""
     if value == 0 or LEAST <= abs(value) < MOST:
         return f"{value:.9g}".replace("-", "−")  # enough digits to tell close ticks apart
-    mantissa, exponent = f"{value:.1e}".split("e")
-    power, mantissa = text.power_of_ten(int(exponent)), mantissa.removesuffix(".0")
+    mantissa, exponent = f"{value:.2e}".split("e")  # steps of 2.5 need two decimals
+    power, mantissa = text.power_of_ten(int(exponent)), mantissa.rstrip("0").removesuffix(".")
     return power if mantissa == "1" else f"{mantissa}·{power}".replace("-", "−")
 
 
