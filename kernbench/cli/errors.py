@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 
 import click
 
@@ -55,6 +56,9 @@ class Refusing(click.Group):
         """Run a command; in standalone mode exit with its code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        with suppress(AttributeError):  # a stream of another kind, or none
+            if sys.stdout.errors == "strict":  # in a locale without "✓": escaped, as on standard error
+                sys.stdout.reconfigure(errors="backslashreplace")
         try:
             code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
         except click.exceptions.NoArgsIsHelpError as request:

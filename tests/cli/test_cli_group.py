@@ -1,5 +1,6 @@
 """The command as a whole: help, names, errors, start-up."""
 
+import os
 import subprocess
 import sys
 
@@ -137,3 +138,11 @@ def test_help_does_not_wait_for_heavy_libraries():
     )
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip().endswith("[]")
+
+
+def test_a_terminal_without_the_characters_gets_them_escaped(tmp_path):
+    command = [sys.executable, "-m", "kernbench", "list", "kernels"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, capture_output=True, env=environment, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"\\u2013" in done.stdout
