@@ -165,7 +165,10 @@ def clean_command(results):
       kernbench results clean
       kernbench results clean --results results-2024
     """
+    from kernbench.report import text
+
     store = _store(results)
     for name in store.experiments():
         dropped, copy = store.clean(name)
-        click.echo(f"{name}: nothing to drop" if copy is None else f"{name}: {dropped} lines dropped; copy: {copy}")
+        lines = text.plural(dropped, "line")
+        click.echo(f"{name}: nothing to drop" if copy is None else f"{name}: {lines} dropped; copy: {copy}")

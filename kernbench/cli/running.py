@@ -1,6 +1,7 @@
 """``kernbench run``: run experiments and store their records."""
 
 import os
+import shlex
 import signal
 from contextlib import contextmanager
 from pathlib import Path
@@ -267,5 +268,5 @@ def _print_summary(summary, results, command):
         statuses = [record["status"] for record in summary.failed]
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
         click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
-    elsewhere = "" if str(results) == "results" else f" --results {results}"
+    elsewhere = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
     click.echo(f"Next: {command}{elsewhere}")

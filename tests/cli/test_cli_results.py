@@ -81,7 +81,7 @@ def test_clean_keeps_a_copy(kernbench, folder, recorded):
     path = folder.path("scs-accuracy")
     before = path.read_text()
     path.write_text(before + '{"torn')
-    assert "1 lines dropped" in kernbench("results", "clean").output
+    assert "1 line dropped" in kernbench("results", "clean").output
     assert path.read_text() == before
     assert Path("results/scs-accuracy.jsonl.before-1").read_text() == before + '{"torn'
 
@@ -93,3 +93,8 @@ def test_mistakes_are_refused_in_one_line(refused, folder):
     assert "cannot read packed records" in refused("results", "merge", "torn.jsonl.xz")
     assert "unknown format 'xls'" in refused("results", "export", "all.xls")
     assert "does not exist" in refused("results", "export", "nowhere/all.csv")
+
+
+def test_a_command_to_copy_quotes_a_folder_with_a_space(refused):
+    Path("my records").mkdir()
+    assert refused("report", "--results", "my records").endswith("--results 'my records'")

@@ -1,6 +1,7 @@
 """What experiments work with: peers, data, records, and the programs that run them elsewhere."""
 
 import os
+import shlex
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,5 +81,6 @@ def store(folder):
         return [Finding("store", BROKEN, f"{found}; {later[0]}", "or give another folder: --results FOLDER")]
     if skipped:
         words = f"{found}; {len(skipped)} lines are no records: {skipped[0]}"
-        return [Finding("store", LACK, words, f"kernbench results clean --results {folder} (keeps a copy)")]
+        remedy = f"kernbench results clean --results {shlex.quote(str(folder))} (keeps a copy)"
+        return [Finding("store", LACK, words, remedy)]
     return [Finding("store", OK, found)]

@@ -1,5 +1,6 @@
 """``kernbench fit``: fit a model to a data file and save it."""
 
+import shlex
 import sys
 import warnings
 from inspect import signature
@@ -157,7 +158,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
     finally:
         if out is not None:
-            click.echo(f"model saved to {out}; next: kernbench predict {out} DATA")
+            click.echo(f"model saved to {out}; next: kernbench predict {shlex.quote(str(out))} DATA")
     if interrupted:
         click.echo("kernbench: interrupted; the model is the one reached so far", err=True)
         ctx.exit(INTERRUPTED)

@@ -1,5 +1,6 @@
 """``kernbench check``: does a solver or an experiment of the user's own keep what kernbench promises?"""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -48,4 +49,4 @@ def command(ctx, file, time_limit):
         ctx.exit(FAILED)
     races = plugin.joined() or plugin.experiments
     if races:
-        click.echo(f"Next: kernbench run {' '.join(races)} --plugin {file}")
+        click.echo(f"Next: kernbench run {' '.join(races)} --plugin {shlex.quote(str(file))}")

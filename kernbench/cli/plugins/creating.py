@@ -1,5 +1,6 @@
 """``kernbench new``: files to begin with, of a solver, an experiment or an estimator."""
 
+import shlex
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
@@ -98,7 +99,8 @@ def solver_command(name, kind, built_in, folder):
         _say_what_to_run(EXPERIMENT[kind], path)
     else:
         estimator = KINDS[kind].estimator.lower()
-        click.echo(f"Then: kernbench fit {DATASET[kind]} --estimator {estimator} --plugin {path} --set solver={name}")
+        options = f"--estimator {estimator} --plugin {shlex.quote(str(path))} --set solver={name}"
+        click.echo(f"Then: kernbench fit {DATASET[kind]} {options}")
 
 
 @command.command("experiment")
@@ -145,7 +147,7 @@ def _write(template, what, name, taken, folder, *, experiment):
     if find_spec(stem) is not None:
         raise ValueError(f"a file {stem}.py would hide the Python module {stem!r}: choose another name")
     _fill_in(f"{template}.py.txt", path, {**words, "file": path, "experiment": experiment})
-    click.echo(f"{path} written; next: kernbench check {path}")
+    click.echo(f"{path} written; next: kernbench check {shlex.quote(str(path))}")
     return path
 
 
@@ -197,4 +199,5 @@ def _filled(template, words):
 
 
 def _say_what_to_run(experiment, path):
-    click.echo(f"Then: kernbench run {experiment} --plugin {path}, and kernbench report --plugin {path}")
+    file = shlex.quote(str(path))
+    click.echo(f"Then: kernbench run {experiment} --plugin {file}, and kernbench report --plugin {file}")

@@ -1,5 +1,6 @@
 """Read a results folder for the report, with notes on what could not be read."""
 
+import shlex
 from pathlib import Path
 
 from kernbench.experiments import registry
@@ -55,5 +56,5 @@ def results_of(records):
 
 
 def _advice(folder):
-    elsewhere = "" if str(folder) == "results" else f" --results {folder}"
+    elsewhere = "" if str(folder) == "results" else f" --results {shlex.quote(str(folder))}"
     return f"make some with: kernbench run --scale quick{elsewhere}"
