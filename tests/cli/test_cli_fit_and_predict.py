@@ -411,3 +411,11 @@ def test_a_regressor_of_several_outputs_predicts_columns(kernbench):
         assert ("no error to print" in result.output) == (len(columns) == 2)
         if len(columns) == 1:
             assert float(result.output.split("error ")[1].split()[0]) < 0.01
+
+
+def test_test_labels_that_the_model_does_not_know_leave_the_other_scores(kernbench):
+    Path("train.csv").write_text("a,y\n" + "0.1,no\n0.9,yes\n" * 10)
+    Path("test.csv").write_text("a,y\n0.1,no\n0.9,yes\n0.5,maybe\n")
+    result = kernbench("fit", "train.csv", "--estimator", "rocsvc", "--test", "test.csv")
+    assert result.exit_code == 0 and "labels that the model does not know" in result.stdout
+    assert "test error" in result.stdout and "objective" in result.stdout

@@ -12,8 +12,13 @@ def scores(task, model, X, y):
         return [("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))]
     found = [("error", f"{text.percent(float(np.mean(model.predict(X) != y)))} %")]
     if task == "rank":
-        known = np.isin(model.classes_, y).all()
-        found.append(("AUC", f"{roc_auc(y, model.decision_function(X)):.5f}" if known else "one class only"))
+        if not np.isin(y, model.classes_).all():
+            area = "not defined: there are labels that the model does not know"
+        elif not np.isin(model.classes_, y).all():
+            area = "one class only"
+        else:
+            area = f"{roc_auc(y, model.decision_function(X)):.5f}"
+        found.append(("AUC", area))
     return found
 
 
