@@ -71,17 +71,16 @@ def shares_and_error(values, positive):
     return means, float(np.sqrt(variance))
 
 
-def placement_shares(score, positive):
-    """Return the placements as shares of the other class."""
+def as_shares(counts, positive):
+    """Divide placements, or differences of them, by the size of the other class, in place."""
     n_positive = np.count_nonzero(positive)
-    shares = placements(score, positive)
-    shares /= np.where(positive, len(positive) - n_positive, n_positive)
-    return shares
+    counts /= np.where(positive, len(positive) - n_positive, n_positive)
+    return counts
 
 
 def delong_interval(score, positive, confidence):
     """Return the `AUCInterval` of the whole area, symmetric in log(auc / (1 - auc))."""
-    means, error = shares_and_error(placement_shares(score, positive), positive)
+    means, error = shares_and_error(as_shares(placements(score, positive), positive), positive)
     area, z = float(np.clip(means[0], 0.0, 1.0)), float(ndtri(0.5 + 0.5 * confidence))
     if 0.0 < area < 1.0:
         reach = z * error / (area * (1.0 - area))
@@ -104,9 +103,9 @@ def _disjoint_pairs(positive):
 
 def delong_difference(first, second, positive, confidence):
     """Return the `AUCDifference` of two scores of the same samples."""
-    shares = placement_shares(first, positive)
-    shares -= placement_shares(second, positive)
-    means, error = shares_and_error(shares, positive)
+    differences = placements(first, positive)
+    differences -= placements(second, positive)  # of halves, exact: equal ones stay equal as shares
+    means, error = shares_and_error(as_shares(differences, positive), positive)
     difference, z = float(means[0]), float(ndtri(0.5 + 0.5 * confidence))
     low, high = (float(np.clip(difference + sign * z * error, -1.0, 1.0)) for sign in (-1, 1))
     if error > 0:

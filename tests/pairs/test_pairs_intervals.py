@@ -198,6 +198,15 @@ def test_scores_that_differ_alike_on_all_pairs_leave_a_doubt(n):
         assert (turned.low, turned.high, turned.p_value) == (-found.high, -found.low, found.p_value)
 
 
+@pytest.mark.parametrize("n", [3, 7, 49])
+def test_placements_that_differ_alike_leave_no_variance(n):
+    """Both classes in turn, from the top or from the bottom: every row's placements differ by one row of the other."""
+    y, scores = np.tile([0, 1], n), np.arange(2 * n)
+    found = auc_difference(y, scores, scores + np.tile([1, -1], n))
+    assert found.standard_error == 0 and found.p_value == 2.0 ** (1 - n)
+    assert found.difference == found.high == 1 / n and found.low < 0
+
+
 def test_results_are_python_floats():
     y = np.arange(6) < 3
     for found in (auc_interval(y, y, confidence=np.float32(0.9)), auc_difference(y, y, ~y)):
