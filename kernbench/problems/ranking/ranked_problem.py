@@ -1,6 +1,7 @@
 """Problems of a range of ranks: targets, weights, loss and range, of all samples or of a subset."""
 
 from copy import copy
+from zlib import crc32
 
 import numpy as np
 
@@ -176,6 +177,12 @@ class RangeProblem(RankedProblem):
     def make(self, losses):
         """Return the `RankedLoss` of this problem; `losses` is the module of one twin."""
         return losses.RankedRange(self.y, (self.low, self.high), loss=self.loss, sample_weight=self.weights)
+
+    def settings(self):
+        """Return the settings and, for a loss of residuals, a checksum of the targets: `problems.risk.signature` sees
+        their signs only."""
+        known = super().settings()
+        return known if self.loss in MARGIN_LOSSES else np.append(known, crc32(np.ascontiguousarray(self.y)))
 
     def sample(self, rng, size):
         """Return the indices of about `size` samples."""

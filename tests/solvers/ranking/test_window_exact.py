@@ -261,6 +261,26 @@ def test_what_was_learnt_from_other_data_is_not_believed(entry, ranking, windowe
     assert not solver.converged and solver.n_cuts == 0
 
 
+@pytest.mark.parametrize("change", [lambda y: 3 * y, lambda y: y[::-1]], ids=["scaled", "turned"])
+@pytest.mark.parametrize("alpha", [0.0, 1e-3])
+def test_what_was_learnt_from_other_targets_is_not_believed(change, alpha, ranking, windowed):
+    """They have the same signs, so that scores of the same rows look alike."""
+    problem = ranking(45, 22)
+    options = {"loss": "squared_error", "alpha": alpha, "tol": 1e-6, "ranked_range": (0, 45)}
+    problem.y = 20 + problem.X @ [1.0, 2.0, -1.0]
+    known = windowed(RANGE_DCA, "compiled", problem, **options)
+    run(known)
+    assert known.converged
+    problem.y = change(problem.y)
+    solver, fresh = (
+        windowed(RANGE_DCA, "compiled", problem, initial=start, **options) for start in (known.solution(), None)
+    )
+    assert not solver.converged
+    for each in (solver, fresh):
+        run(each)
+    assert solver.objective() == pytest.approx(fresh.objective(), rel=1e-4)
+
+
 @every_solver
 def test_weights_of_k_are_k_copies(entry, ranking, windowed):
     problem = ranking(120, 12, weighted=True)
