@@ -1,6 +1,6 @@
 """The mean of one list of losses over a range of ranks (Hu, Ying, Wang and Lyu, NeurIPS 2020), in O(n)."""
 
-from libc.math cimport NAN
+from libc.math cimport NAN, fabs
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 
@@ -10,7 +10,7 @@ from kernbench._names import unknown_name
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import REGRESSION_LOSSES
 from kernbench.pairs.checks import ranked_targets
-from kernbench.pairs.window import range_of
+from kernbench.pairs.window import TINIEST, range_of
 
 cdef extern from "_losses.h" nogil:
     void list_losses "kb_list_losses"(int loss, const double *y, const double *s, Py_ssize_t n, double *key,
@@ -26,6 +26,9 @@ cdef extern from "_order.h" nogil:
 cdef extern from "_window.h" nogil:
     double find_threshold "kb_threshold"(Record *a, Record *scratch, Py_ssize_t n, const double *w, double mass,
                                          double *above)
+
+# Keys below it rank as 0: the cells of `find_threshold` could not tell any closer ones apart, and it would not end.
+cdef double SMALLEST = TINIEST
 
 
 cdef class RankedRange(RankedLoss):
@@ -52,7 +55,8 @@ cdef class RankedRange(RankedLoss):
 
     Notes
     -----
-    Where losses are tied at an end of the range, those of the lower index belong to the upper ranks.
+    Where losses are tied at an end of the range, those of the lower index belong to the upper ranks. Margins and
+    residuals below 1e-260 count as tied.
 
     Examples
     --------
@@ -141,6 +145,8 @@ cdef class RankedRange(RankedLoss):
                 self.shares[which][i] = 1.0
             return
         for i in range(n):
+            if fabs(self.keys[i]) < SMALLEST:
+                self.keys[i] = 0.0
             self.records[i].z, self.records[i].tag = self.keys[i], <uint64_t> i
         threshold = find_threshold(self.records, self.scratch, n, self.weights, mass, &above)
         find_shares(self.keys, self.weights, n, threshold, mass - above, self.shares[which])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from kernbench.pairs.checks import binary_problem, checked_weights
 from kernbench.validation.numbers import check_name, is_integer, is_number
 
+TINIEST = 1e-260  # margins and residuals below it rank as 0; distinct ones then differ by more than 1e-280
 SAME = 1e-9  # distance from a whole number of samples that counts as rounding: 0.07 * 100 is 7.000000000000001
 
 

@@ -99,6 +99,16 @@ def test_whole_ranks_are_the_metric(Range, loss):
     assert Range(y, (0, 50), loss=loss).value_and_subgradient(scores)[0] == pytest.approx(losses.mean(), rel=1e-12)
 
 
+@TWINS
+@pytest.mark.parametrize("size", [1e-290, 1e-320])
+def test_residuals_too_small_to_tell_apart_are_tied(Range, size):
+    scores = [np.nextafter(size, 0), 2.0, size, np.nextafter(size, 1), 1.0]
+    for n, expected in ((3, [1, 1, 0, 0, 1]), (4, [1, 1, 1, 0, 1])):
+        value, slopes = Range(np.zeros(5), (0, n), loss="absolute_error").value_and_subgradient(scores)
+        assert value == 3 / n
+        np.testing.assert_allclose(slopes, np.divide(expected, n))
+
+
 def test_extreme_scores_are_ranked_and_others_refused():
     found = RankedRange([1, -1, 1], (0, 1)).value_and_subgradient([-1e300, 5.0, 800.0])
     assert found[0] == 1e300

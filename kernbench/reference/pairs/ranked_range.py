@@ -5,7 +5,7 @@ import numpy as np
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.losses.regression import regression_loss
 from kernbench.pairs.checks import checked_scores, ranked_targets
-from kernbench.pairs.window import range_of
+from kernbench.pairs.window import TINIEST, range_of
 from kernbench.reference.pairs.window import RankedLoss, top_shares
 
 
@@ -27,6 +27,7 @@ class RankedRange(RankedLoss):
         """
         argument = self.y * scores if self.of_margin else scores - self.y
         key = -argument if self.of_margin else np.abs(argument)
+        key = np.where(np.abs(key) < TINIEST, 0.0, key)
         return argument, top_shares(key, self.weights, mass) / (self.high - self.low)
 
     def _part(self, scores, mass):
