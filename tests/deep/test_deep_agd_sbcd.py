@@ -209,6 +209,23 @@ def test_parameters_without_a_part_in_the_scores_stay(problem):
     torch.testing.assert_close(module["not"].weight, before, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("fpr_range", [(0.05, 0.5), (0.0, 0.5)])
+def test_frozen_parameters_do_not_even_decay(problem, fpr_range):
+    """As with PyTorch's own optimisers; a group may have no others, and whole numbers may be among them."""
+    module = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
+    module[0].requires_grad_(False)
+    frozen = [torch.nn.Parameter(torch.arange(5), requires_grad=False), module[0].bias]
+    before, trained = copy.deepcopy(module.state_dict()), [module[0].weight, *module[2].parameters()]
+    optimizer = AGDSBCD([{"params": trained}, {"params": frozen}], fpr_range, problem.data.n_positive, inner_steps=5,
+                        weight_decay=0.1)  # fmt: skip
+    for batch in PairBatchSampler(problem.y, n_batches=12, seed=0):
+        problem.step(optimizer, module, batch)
+    with optimizer.averaged():
+        assert torch.equal(module[0].weight, before["0.weight"])
+    assert torch.equal(module[0].weight, before["0.weight"]) and torch.equal(frozen[0], torch.arange(5))
+    assert torch.equal(module[0].bias, before["0.bias"]) and not torch.equal(module[2].weight, before["2.weight"])
+
+
 def test_scores_of_half_precision(problem):
     """Under autocast the arithmetic of pairs stays in float32."""
     module = problem.module().float()

@@ -73,6 +73,18 @@ def test_a_run_resumes_bit_for_bit(problem, module):
     assert torch.equal(module.weight, second.weight)
 
 
+def test_frozen_parameters_do_not_even_decay(problem):
+    """The weight decay is not 0 by default."""
+    module = torch.nn.Sequential(torch.nn.Linear(5, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).double()
+    module[0].requires_grad_(False)
+    before = copy.deepcopy(module.state_dict())
+    optimizer = PESG([{"params": module[2].parameters()}, {"params": module[0].parameters()}], stage_steps=5)
+    for batch in PairBatchSampler(problem.y, n_batches=12, seed=0):
+        step(optimizer, module, problem, batch)
+    assert torch.equal(module[0].weight, before["0.weight"]) and torch.equal(module[0].bias, before["0.bias"])
+    assert not torch.equal(module[2].weight, before["2.weight"])
+
+
 def test_it_learns(problem, module):
     from kernbench.metrics import roc_auc
 

@@ -81,7 +81,7 @@ class AGDSBCD(SBCD):
     Between steps the module's parameters are the current v_n, and w when a stage has just ended. The result of the
     method is the mean of v_n over the last stage: evaluate inside ``with optimizer.averaged():``. Buffers, such as the
     statistics of batch normalisation, are no parameters and follow all forward passes: recompute them there by
-    `torch.optim.swa_utils.update_bn`.
+    `torch.optim.swa_utils.update_bn`. Parameters with ``requires_grad=False`` stay as they are.
 
     The state takes four times the memory of the parameters (w, the other network, two means; twice if a = 0), and 16
     bytes a positive in float32.
@@ -240,31 +240,34 @@ class AGDSBCD(SBCD):
 
     def _end_stage(self):
         """w <- w - gamma / mu (v_m - v_n), and both runs begin there."""
-        for group in self.param_groups:
-            w, means = self._states("w", group), self._states("mean", group)
+        for group, trained in self._trained():
+            w, means = self._states("w", trained), self._states("mean", trained)
             ratio = group["gamma"] / group["mu"]
             if "low" in self.copies:
-                change = self._states("low", group)
-                torch._foreach_copy_(change, self._states("low_mean", group))
+                change = self._states("low", trained)
+                torch._foreach_copy_(change, self._states("low_mean", trained))
                 torch._foreach_sub_(change, means)
                 torch._foreach_add_(w, change, alpha=-ratio)
-                torch._foreach_copy_(change, w)
             else:  # prox_0 is the identity
                 torch._foreach_lerp_(w, means, ratio)
-            torch._foreach_copy_(group["params"], w)
+        self._put_runs_at_w()
         for _, rule in self._rules():
             rule.end_stage()
         state = self._common
         state["stage"], state["inner_step"] = self.stage + 1, 0
+
+    def _put_runs_at_w(self):
+        """Set v_n, the parameters, and v_m to w."""
+        torch._foreach_copy_(self._parameters, self._states("w"))
+        if "low" in self.copies:
+            torch._foreach_copy_(self._states("low"), self._states("w"))
 
     def _return_to_the_last_stage(self):
         """Restart the stage from w, or where w itself is bad, from the mean of v_n; return the error to raise."""
         state, k, t = self._common, self.stage, self.inner_step
         if t == 0 and not state.get("half_done", False) and k > 0:
             torch._foreach_copy_(self._states("w"), self._states("mean"))
-        torch._foreach_copy_(self._parameters, self._states("w"))
-        if "low" in self.copies:
-            torch._foreach_copy_(self._states("low"), self._states("w"))
+        self._put_runs_at_w()
         for _, rule in self._rules():
             rule.forget_stage()
         state["inner_step"], state["half_done"] = 0, False

@@ -71,9 +71,15 @@ class ScoreOptimizer(torch.optim.Optimizer):
         """The state that belongs to no parameter."""
         return self.state[self.param_groups[0]["params"][0]]
 
-    def _states(self, name, group=None):
-        """The tensors called `name` of all parameters, or of those of one group."""
-        return [self.state[p][name] for p in (self._parameters if group is None else group["params"])]
+    def _states(self, name, parameters=None):
+        """The tensors called `name` of some parameters, by default of all."""
+        return [self.state[p][name] for p in (self._parameters if parameters is None else parameters)]
+
+    def _trained(self):
+        """Yield each group with those of its parameters that require gradients: frozen ones do not even decay."""
+        for group in self.param_groups:
+            if trained := [p for p in group["params"] if p.requires_grad]:
+                yield group, trained
 
     def _exchange(self, name):
         """Exchange parameters and a state of theirs, through the gradients' memory."""
@@ -106,12 +112,12 @@ class ScoreOptimizer(torch.optim.Optimizer):
         return scores, values[rows[0]], values[rows[1]], rows
 
     def _backward(self, scores, rows, of_positives, of_negatives):
-        """Propagate the slopes of the objective in the scores to the parameters; those without one get zeros."""
+        """Propagate the slopes of the objective in the scores to the parameters; trained ones without one get zeros."""
         slopes = torch.empty(len(scores), dtype=of_positives.dtype, device=scores.device)
         slopes[rows[0]], slopes[rows[1]] = of_positives, of_negatives
         torch.autograd.backward(scores, slopes.to(scores.dtype))
         for p in self._parameters:
-            if p.grad is None:
+            if p.grad is None and p.requires_grad:
                 p.grad = torch.zeros_like(p)
 
 

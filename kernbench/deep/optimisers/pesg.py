@@ -44,7 +44,8 @@ class PESG(ScoreOptimizer):
     Notes
     -----
     `step(closure, labels)` calls ``closure()``, which must return the scores of the batch, shape (B,) or (B, 1), with
-    their graph, and does the backward pass itself. The state takes twice the memory of the parameters.
+    their graph, and does the backward pass itself. The state takes twice the memory of the parameters. Parameters with
+    ``requires_grad=False`` stay as they are.
 
     If scores are NaN or infinite, `step` raises ValueError, and the parameters are those of the reference point v_ref.
 
@@ -122,10 +123,9 @@ class PESG(ScoreOptimizer):
         value = from_a.square().mean() + from_b.square().mean() + 2.0 * theta * short - theta.square()
         self._backward(scores, rows, 2.0 * (from_a - theta) / len(s), 2.0 * (from_b + theta) / len(r))
         share, rate = 1.0 / (state.get("inner_step", 0) + 1), 0.1**self.stage
-        for group in self.param_groups:
-            v, eta = group["params"], rate * group["lr"]
+        for group, v in self._trained():
             gradients = [p.grad for p in v]
-            self._descend(v, gradients, self._states("reference", group), self._states("mean", group), eta,
+            self._descend(v, gradients, self._states("reference", v), self._states("mean", v), rate * group["lr"],
                           group, group["weight_decay"], share)  # fmt: skip
         eta = rate * of_all["lr"]
         gradient = -2.0 * torch.stack([from_a.mean(), from_b.mean()])

@@ -71,16 +71,16 @@ class SBCD(ScoreOptimizer):
             slopes = slopes * rule.count(losses, b, indices, theta / (k + 1) ** rule.decay, weight)
         self._backward(scores, rows, slopes.sum(1) / z.numel(), -slopes.sum(0) / z.numel())
         width = of_all["fpr_range"][1] - of_all["fpr_range"][0]
-        for group in self.param_groups:
+        for group, v in self._trained():
             # v <- (v + eta (w / mu - G)) / (1 + eta / mu + eta ridge), ridge |v|^2 / 2 being a part of f^n
             eta, ridge = group["lr"] / (k + 1), group["weight_decay"] * width if end == "high" else 0.0
-            v, means = group["params"], self._states(mean, group)
+            means = self._states(mean, v)
             if t == 0:
                 torch._foreach_copy_(means, v)
             else:
                 torch._foreach_lerp_(means, v, 1.0 / (t + 1))
             torch._foreach_add_(v, [p.grad for p in v], alpha=-eta)
-            torch._foreach_add_(v, self._states("w", group), alpha=eta / group["mu"])
+            torch._foreach_add_(v, self._states("w", v), alpha=eta / group["mu"])
             torch._foreach_mul_(v, 1.0 / (1.0 + eta / group["mu"] + eta * ridge))
         return losses.mean()
 
