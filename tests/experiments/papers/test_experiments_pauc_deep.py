@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kernbench._lazy import load
 from kernbench.datasets.errors import ChecksumMismatch, DatasetUnavailable
-from kernbench.experiments.papers.pauc.deep import images, measuring, photographs
+from kernbench.experiments.papers.pauc.deep import images, measuring, photographs, planes
 from kernbench.experiments.registry import get
 from kernbench.experiments.run.cells import plan
 
@@ -113,13 +114,30 @@ def test_the_first_step_size_of_agd_sbcd_trains_a_network(outcome):
 @pytest.mark.real_data
 def test_the_subset_keeps_the_share_of_positives_and_the_tail(monkeypatch):
     try:
-        data = images.cifar10_long_tailed_subset()
+        data = planes.cifar10_subset()
     except DatasetUnavailable as error:
         pytest.skip(str(error))
     assert data.kind == "subset" and data.X_train.shape == (2732, 3072) and data.X_test.shape == (1000, 3072)
     assert np.mean(data.y_train > 0) == pytest.approx(1077 / 12_406, abs=5e-4)
-    other = images.cifar10_long_tailed_subset(1)
-    assert other.checksum != data.checksum == images.cifar10_long_tailed_subset().checksum
+    other = planes.cifar10_subset(1)
+    assert other.checksum != data.checksum == planes.cifar10_subset().checksum
+    pictures = data.X_test.reshape(-1, 3, 32, 32)
+    assert np.abs(np.diff(pictures, axis=2)).mean() < 0.1  # neighbours are alike; 0.21 in another order
+
+
+def test_networks_see_the_subset_of_cifar10_one_colour_after_the_other(monkeypatch):
+    """As the loader of the setting gives it, from rows that hold the three colours of a pixel side by side."""
+    pictures = np.random.default_rng(0).random((40, 32, 32, 3), dtype=np.float32)
+    labels = np.arange(40) % 10
+    rows = SimpleNamespace(
+        X_train=pictures.reshape(40, -1), y_train=labels, X_test=pictures.reshape(40, -1), y_test=labels, source="here"
+    )
+    monkeypatch.setattr(images, "load_dataset", lambda name: rows)
+    data = load(EXPERIMENT.scale("paper").setting("cifar10-lt-subset").loader)(seed=0)
+    assert np.array_equal(data.X_test.reshape(-1, 3, 32, 32), pictures.transpose(0, 3, 1, 2))
+    known = {picture.tobytes() for picture in data.X_test}
+    assert len(data.X_train) == 39 and {picture.tobytes() for picture in data.X_train} <= known
+    assert data.checksum != images.cifar10_long_tailed_subset(0).checksum
 
 
 @pytest.mark.real_data

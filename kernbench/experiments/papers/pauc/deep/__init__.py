@@ -4,6 +4,7 @@
 
     settings.py      the data sets, and how much of the grids is tried on each
     images.py        long-tailed image sets from files: CIFAR-10, MNIST, Tiny-ImageNet, CheXpert
+    planes.py        the subset of CIFAR-10, one colour after the other
     photographs.py   how these files are read
     methods.py       the trainer's four methods, LibAUC's two, a linear score
     augmentation.py  images that are shifted at random
