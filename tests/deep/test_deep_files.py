@@ -124,6 +124,21 @@ def test_a_loaded_model_predicts_the_same(rows, tmp_path, labels):
         loaded.predict(X[:, :3])
 
 
+def test_a_loaded_model_knows_the_names_of_its_columns(rows, tmp_path):
+    """Columns in another order are refused as by the fitted model; a fit to a dataset forgets them."""
+    pd = pytest.importorskip("pandas")
+    X, y = pd.DataFrame(rows[0], columns=list("abcdef")), rows[1]
+    model = trained((X, y), max_epochs=1)
+    model.save(tmp_path / "model.pt")
+    loaded = DeepPartialAUCClassifier.load(tmp_path / "model.pt", noisy)
+    assert np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    for either in (model, loaded):
+        with pytest.raises(ValueError, match="feature names"):
+            either.predict(X[list("fedcba")])
+    model.fit(torch.utils.data.TensorDataset(torch.tensor(rows[0]).float(), torch.tensor(y)))
+    assert not hasattr(model, "feature_names_in_")
+
+
 def test_a_lazy_module_can_be_loaded(rows, tmp_path):
     model = trained(rows, MLP, max_epochs=1)
     model.save(tmp_path / "model.pt")

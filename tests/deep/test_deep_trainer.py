@@ -3,6 +3,7 @@
 import copy
 import pickle
 import signal
+import warnings
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from torch import nn
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from kernbench.deep import MLP, DeepPartialAUCClassifier, Linear
+from kernbench.deep.trainer.examples import labels_of
 from kernbench.deep.trainer.methods import METHODS
 from kernbench.metrics import partial_auc
 
@@ -50,6 +52,22 @@ class Items(Dataset):
 
     def __getitem__(self, k):
         return self.X[k], int(self.y[k])
+
+
+class Noisy(Items):
+    """Items that are augmented by PyTorch's random numbers whenever they are fetched."""
+
+    def __getitem__(self, k):
+        inputs, label = super().__getitem__(k)
+        return inputs + torch.randn(inputs.shape), label
+
+
+class Shifted(TensorDataset):
+    """Items that are not those of its tensors."""
+
+    def __getitem__(self, k):
+        inputs, label = super().__getitem__(k)
+        return inputs + 5.0, 1 - label
 
 
 class Endless(IterableDataset):
@@ -148,6 +166,34 @@ def test_a_dataset_is_its_arrays(rows, make):
     assert np.array_equal(of_items.predict(make(X, y)), of_arrays.predict(X.astype(np.float32)))
 
 
+def test_items_are_those_of_a_subclass_of_tensor_datasets(rows):
+    X, y = rows
+    seen = []
+
+    class Spying(Linear):
+        def forward(self, rows):
+            seen.append(rows.mean().item())
+            return super().forward(rows)
+
+    items = Shifted(torch.zeros(X.shape), torch.tensor(y))
+    model = DeepPartialAUCClassifier(lambda: Spying(6), RANGE, validation=None, **{**FAST, "max_epochs": 1})
+    model.fit(items)
+    assert set(seen) == {5.0}
+    assert labels_of(items).tolist() == (1 - y).tolist()
+
+
+def test_the_threshold_on_augmented_examples_depends_on_the_seed_only(rows):
+    X, y = rows
+    intercepts = []
+    for elsewhere in (1, 2):
+        torch.manual_seed(elsewhere)
+        before = torch.get_rng_state()
+        model = DeepPartialAUCClassifier(MLP, RANGE, validation=None, **{**FAST, "max_epochs": 1})
+        intercepts.append(model.fit(Noisy(X, y)).intercept_[0])
+        assert torch.equal(torch.get_rng_state(), before)
+    assert intercepts[0] == intercepts[1]
+
+
 def test_images_and_text_labels(rows):
     X, y = rows
     images = (X[:, :4].reshape(-1, 1, 2, 2) * 40 + 128).clip(0, 255).astype(np.uint8)
@@ -236,6 +282,31 @@ def test_callbacks_see_a_model_and_end_the_run(rows):
     assert model.status_ == "callback" and len(model.trace_["spread"]) == 3 and model.n_iter_ == 24
 
 
+@pytest.mark.parametrize("validation", [0.1, None])
+@pytest.mark.parametrize("method", ["agd-sbcd", "cross-entropy"])
+def test_the_module_of_a_callback_is_in_evaluation_mode(rows, method, validation):
+    """And what it does there changes no running statistics."""
+
+    def normed():
+        return nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Dropout(), nn.Linear(4, 1))
+
+    def look(model):
+        modes.append(model.module_.training)
+        model.module_(torch.ones(9, 6))
+
+    modes, params = [], {"method": method, "validation": validation, "keep": "last"}
+    looked, plain = trained(rows, normed, callback=look, **params), trained(rows, normed, **params)
+    assert modes == [False] * 3 and same(looked.last_state_, plain.last_state_)
+
+
+def test_probabilities_of_far_rows_are_0_and_1(rows):
+    model = trained(rows, method="cross-entropy")
+    far = 1e6 * np.vstack([rows[0][:5], -rows[0][:5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(model.predict_proba(far).ravel()) == {0.0, 1.0}
+
+
 def test_a_progress_bar_is_shown(rows, capsys):
     trained(rows, verbose=1)
     assert "DeepPartialAUCClassifier" in capsys.readouterr().out
@@ -284,6 +355,17 @@ def test_scores_that_are_nan_stop_with_the_last_good_state(rows, method, validat
     assert model.status_ == "diverged" and 0 < model.trace_["n_iter"][-1] < 15
     assert np.isfinite(model.decision_function(rows[0])).all()
     assert all(tensor.isfinite().all() for tensor in model.last_state_.values())
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_warning_of_a_diverged_fit_names_the_state_that_predicts(rows, keep):
+    params = {"method": "cross-entropy", "learning_rate": 0.5, "look_every": 1, "max_epochs": 9, "keep": keep}
+    with pytest.warns(ConvergenceWarning) as found:
+        model = trained((rows[0], rows[1][::-1]), lambda: Poisoned(40), **params)
+    n_iter = {"best": model.best_n_iter_, "last": model.trace_["n_iter"][-1]}
+    assert 0 < n_iter["best"] < n_iter["last"] == 40
+    (said,) = [str(warning.message) for warning in found if warning.category is ConvergenceWarning]
+    assert f"{'best' if keep == 'best' else 'last good'} evaluation, after {n_iter[keep]} steps" in said
 
 
 def test_a_module_of_nan_from_the_start_is_refused(rows):

@@ -51,7 +51,7 @@ class Examples:
 
 
 def _items(dataset, rows):
-    if isinstance(dataset, TensorDataset):
+    if _is_plain(dataset):
         return dataset.tensors[0][torch.from_numpy(rows)]
     if hasattr(dataset, "__getitems__"):
         items = dataset.__getitems__(rows.tolist())
@@ -64,6 +64,11 @@ def _items(dataset, rows):
             f"{type(inputs).__name__}"
         )
     return inputs
+
+
+def _is_plain(dataset):
+    """Whether the items of a dataset are those of its tensors: a subclass may change them, to augment images."""
+    return isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__
 
 
 def is_dataset(X):
@@ -82,7 +87,7 @@ def is_dataset(X):
 
 def labels_of(dataset):
     """Return the labels of a dataset's items, (input, label), by a pass over them."""
-    if isinstance(dataset, TensorDataset):
+    if _is_plain(dataset):
         if len(dataset.tensors) < 2:
             raise ValueError("the dataset has no labels: give them as y")
         return dataset.tensors[1].numpy(force=True)

@@ -51,7 +51,7 @@ def fit(model, X, y):
             checkpoint=None if file is None else file.write,
             progress=type(model).__name__ if model.verbose else False,
         )
-    _describe(model, run, status, validation or train)
+        _describe(model, run, status, validation or train)  # scores augmented examples, by the same random numbers
 
 
 def _examples(model, X, y, seed):
@@ -84,7 +84,7 @@ def _checked(model, X, y, *, reset):
         if len(y) != len(X):
             raise ValueError(f"the dataset has {len(X)} items, and y {len(y)} labels: give one for each")
         if reset:
-            for name in ("n_features_in_", "example_shape_"):
+            for name in ("n_features_in_", "feature_names_in_", "example_shape_"):
                 vars(model).pop(name, None)
         return X, y
     return _array(model, X, _on_host(y), reset=reset)
@@ -147,12 +147,16 @@ def _describe(model, run, status, judged):
             module.load_state_dict(state)
             scores = scores_of(module, judged)
             model.intercepts_[which] = float(intercept(_threshold(model), scores, judged.positive, module)[0])
-    use(model, model.keep if run.best is not None else "last")
+    which = model.keep if run.best is not None else "last"
+    use(model, which)
     if status == "diverged":
+        used, n_iter = "last good evaluation", run.trace.columns["n_iter"][-1]
+        if which == "best":
+            used, n_iter = "best evaluation", run.best_n_iter
         warn(
             f"training stopped after {run.n_iter} steps, since scores became NaN or infinite with the step size "
-            f"{run.method.learning_rate:g} (learning_rate={model.learning_rate!r}): the model is that of the last good "
-            f"evaluation, after {run.trace.columns['n_iter'][-1]} steps. Lower learning_rate, or scale the inputs",
+            f"{run.method.learning_rate:g} (learning_rate={model.learning_rate!r}): the model is that of the {used}, "
+            f"after {n_iter} steps. Lower learning_rate, or scale the inputs",
             ConvergenceWarning,
         )
 

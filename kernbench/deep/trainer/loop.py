@@ -85,7 +85,9 @@ class Run:
             if score is not None and (self.best_n_iter == 0 or score >= self.best_score):
                 self.best, self.best_score, self.best_n_iter = self.last, score, self.n_iter
             if ask is not None:
+                module.eval()  # for callbacks that call it themselves
                 stop, columns = ask(module)
+                module.train()
         row = {
             "n_iter": self.n_iter,
             "epoch": self.n_iter / self.method.steps_per_epoch,

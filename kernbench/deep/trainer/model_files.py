@@ -24,6 +24,7 @@ def save(model, path):
         "classes": classes.tolist(),
         "classes_dtype": classes.dtype.str,
         "attributes": {name: states.plain(getattr(model, name)) for name in PLAIN if hasattr(model, name)},
+        "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
         "example_shape": list(model.example_shape_) if hasattr(model, "example_shape_") else None,
         "intercept": float(model.intercept_[0]),
         "module": {name: tensor.detach().to("cpu") for name, tensor in model.module_.state_dict().items()},
@@ -49,6 +50,8 @@ def load(cls, path, module, device):
         model.example_shape_ = tuple(content["example_shape"])
     for name, value in content["attributes"].items():
         setattr(model, name, value)
+    if content.get("feature_names") is not None:  # files of earlier versions have none
+        model.feature_names_in_ = np.array(content["feature_names"], dtype=object)
     return model
 
 
