@@ -41,7 +41,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     learning_rate : float or "auto", default="auto"
         The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess.
     max_epochs : int, default=10
-        An epoch is as many batches as hold the number of training examples.
+        An epoch is as many batches of ``n_positive + n_negative`` examples as hold the number of training examples,
+        also where a class has fewer than its part of a batch.
     method_options : dict, default=None
         Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
         ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
@@ -101,8 +102,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     Notes
     -----
     Ctrl-C ends the fit after the current step, and the model can predict; pressed twice, it ends at once, with
-    the state of the last evaluation. If scores become NaN or infinite, the fit stops with a warning and the last
-    finite state.
+    the states of the evaluations so far. If scores become NaN or infinite, the fit stops with a warning; the last state
+    is then that of the last evaluation whose scores were finite.
 
     References
     ----------
@@ -249,7 +250,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, 2)
             In the order of ``classes_``.
         """
-        positive = 1.0 / (1.0 + np.exp(-self._scores(X)))
+        with np.errstate(over="ignore"):  # of scores below -709, whose probability is 0
+            positive = 1.0 / (1.0 + np.exp(-self._scores(X)))
         return np.column_stack([1.0 - positive, positive])
 
     def adjust_threshold(self, X: ArrayLike, y: ArrayLike, threshold: str | float | tuple[str, float]) -> Self:

@@ -35,7 +35,7 @@ class Method:
     Attributes
     ----------
     steps_per_epoch : int
-        Batches that hold as many examples as there are.
+        Batches of `n_positive` + `n_negative` examples that hold as many as there are.
     optimiser : torch.optim.Optimizer
     batches : object
         ``draw()`` returns the indices of a batch; with ``state_dict`` and ``load_state_dict``.
