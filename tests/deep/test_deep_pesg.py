@@ -102,7 +102,24 @@ def test_scores_that_are_not_finite_stop_it_at_the_reference(problem, module):
         module.weight *= np.inf
     with pytest.raises(ValueError, match=r"lower lr=0.1 \(the step was 0.01\)"):
         step(optimizer, module, problem, batch)
-    assert torch.equal(module.weight, optimizer.state[module.weight]["reference"])
+    state = optimizer.state[module.weight]
+    assert torch.equal(module.weight, state["reference"])
+    assert torch.equal(state["centres"], state["centres_reference"])
+
+
+def test_after_scores_that_are_not_finite_it_can_go_on(problem, module):
+    """The mean of a stage with bad iterates does not become the reference point."""
+    optimizer, batch = PESG(module.parameters(), stage_steps=5), PairBatchSampler(problem.y, seed=0).draw()
+    step(optimizer, module, problem, batch)
+    good = module.weight.detach().clone()
+    bad = module.weight.register_hook(lambda slope: slope * np.nan)
+    step(optimizer, module, problem, batch)
+    bad.remove()
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        step(optimizer, module, problem, batch)
+    for _ in range(12):
+        step(optimizer, module, problem, batch)
+    assert optimizer.stage == 2 and torch.isfinite(module.weight).all() and not torch.equal(module.weight, good)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class PESG(ScoreOptimizer):
     their graph, and does the backward pass itself. The state takes twice the memory of the parameters. Parameters with
     ``requires_grad=False`` stay as they are.
 
-    If scores are NaN or infinite, `step` raises ValueError, and the parameters are those of the reference point v_ref.
+    If scores are NaN or infinite, `step` raises ValueError, v is the reference point v_ref, and the stage begins anew.
 
     Examples
     --------
@@ -166,8 +166,12 @@ class PESG(ScoreOptimizer):
             torch._foreach_lerp_(means, v, share)
 
     def _return_to_the_reference(self):
-        """Put v_ref into the parameters; return the error to raise."""
+        """Restart the stage from v_ref; return the error to raise."""
         torch._foreach_copy_(self._parameters, self._states("reference"))
+        state = self._common
+        if "centres" in state:
+            state["centres"].copy_(state["centres_reference"])
+        state["inner_step"] = 0  # the mean so far may hold NaN, and would be the next reference point
         lr, step = self.param_groups[0]["lr"], self.param_groups[0]["lr"] * 0.1**self.stage
         return ValueError(
             f"scores are NaN or infinite in stage {self.stage}: lower lr={lr:g} (the step was {step:g}), or scale the "
