@@ -158,6 +158,12 @@ def test_half_precision_is_computed_in_full(dtype):
         assert_equal(ours, theirs, 2e-2)
 
 
+def test_a_large_batch_of_half_precision_does_not_overflow():
+    scores = torch.full((4096,), 20.0, dtype=torch.float16)
+    value, slopes = value_and_slopes(RankedRangeLoss((0.0, 1.0)), scores, torch.zeros(4096))
+    assert value == 20.0 and np.allclose(slopes, 1 / 4096)
+
+
 def test_a_column_of_scores_is_a_vector_of_them():
     scores, labels = torch.randn(12, 1), torch.arange(12) % 2
     for module in (PairwiseLoss(), PartialAUCLoss((0.0, 0.5)), AUCMarginLoss(), RankedRangeLoss()):

@@ -70,10 +70,10 @@ class RankedRangeLoss(torch.nn.Module):
             raise ValueError("the losses are not finite: lower the learning rate, or scale the inputs")
         m, n = masses_of(self.ranked_range, len(losses))
         order = torch.argsort(keys.detach(), descending=True, stable=True)
-        wide = torch.promote_types(losses.dtype, torch.float32)  # half precision counts to 2,048 only
+        wide = torch.promote_types(losses.dtype, torch.float32)  # half precision counts to 2,048, and sums to 65,504
         places = torch.arange(len(losses), device=losses.device, dtype=wide)
         shares = (n - places).clamp(0.0, 1.0) - (m - places).clamp(0.0, 1.0)
-        return (shares.to(losses.dtype) * losses[order]).sum() / (n - m)
+        return ((shares * losses[order]).sum() / (n - m)).to(losses.dtype)
 
     def _losses(self, scores, labels):
         """The losses, and what ranks them."""
