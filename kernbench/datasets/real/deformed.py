@@ -41,7 +41,8 @@ class DeformedImages:
     def rows(self, start, stop):
         """Return rows start to stop - 1 of the stream and their labels."""
         X = y = None
-        for b in range(start // BLOCK_ROWS, -(-stop // BLOCK_ROWS)):
+        first = start // BLOCK_ROWS
+        for b in range(first, max(first + 1, -(-stop // BLOCK_ROWS))):  # no rows have a shape, too
             rows, labels = self._block(b)
             if X is None:
                 X = np.empty((stop - start, rows.shape[1]), dtype=rows.dtype)

@@ -143,7 +143,7 @@ def _read_idx(path):
     """Read MNIST's idx format of bytes: two zeros, type 8, number of dimensions, sizes (big-endian), data."""
     with open_bytes(path) as file:
         content = file.read()
-    if content[:3] != b"\0\0\x08" or len(content) < 4 + 4 * content[3]:
+    if content[:3] != b"\0\0\x08" or len(content) < 4 or len(content) < 4 + 4 * content[3]:
         raise malformed(path, "not an idx file of bytes")
     start = 4 + 4 * content[3]
     shape = np.frombuffer(content[4:start], dtype=">u4")

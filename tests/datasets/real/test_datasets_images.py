@@ -65,6 +65,9 @@ def test_the_stream_of_deformed_images_does_not_depend_on_how_it_is_cut(digits, 
     np.testing.assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
     np.testing.assert_array_equal(stream.rows(1000, 1100)[0], whole[1000:1100])
     assert X_test.shape == (20, 4) and whole.shape == (3000, 4)
+    for start in (0, 5, 1024):
+        X, y = stream.rows(start, start)
+        assert X.shape == (0, 4) and y.shape == (0,)
     other, _, _ = images.mnist_deformed(digits, 4, n_components=4)
     assert not np.array_equal(other.rows(0, 10)[0], whole[:10])
 
@@ -92,7 +95,7 @@ def test_a_deformation_of_no_size_changes_nothing(monkeypatch):
     assert 1 < np.std((moved.sum(axis=2) * np.arange(28)).sum(axis=1)) < 3
 
 
-@pytest.mark.parametrize("content", [b"", b"\0\0\x08\x01\0\0\0\x05\1\2", b"\0\0\x0d\x01\0\0\0\0"])
+@pytest.mark.parametrize("content", [b"", b"\0\0\x08", b"\0\0\x08\x01\0\0\0\x05\1\2", b"\0\0\x0d\x01\0\0\0\0"])
 def test_a_broken_idx_file_is_named(content, write):
     path = write("labels", content)
     with pytest.raises(ValueError, match="labels: (not an idx file|found 2 bytes of data, expected 5)"):
