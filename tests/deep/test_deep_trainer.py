@@ -203,6 +203,13 @@ def test_images_and_text_labels(rows):
         model.predict(images[:, :, :1])
 
 
+def test_images_in_another_order_of_bytes(rows):
+    """As files of astronomy hold them."""
+    images = rows[0].reshape(-1, 1, 2, 3).astype(np.float32)
+    native, other = trained((images, rows[1])), trained((images.astype(images.dtype.newbyteorder()), rows[1]))
+    assert same(native.last_state_, other.last_state_)
+
+
 def test_the_module_given_is_left_as_it_was(rows):
     module = MLP(6)
     before = copy.deepcopy(module.state_dict())

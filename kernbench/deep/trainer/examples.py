@@ -47,7 +47,9 @@ class Examples:
         if isinstance(self.source, Dataset):
             inputs = _items(self.source, rows)
             return inputs.to(like.device, like.dtype if inputs.is_floating_point() else None)
-        return torch.from_numpy(self.source[rows]).to(like.device, like.dtype)
+        chosen = self.source[rows]
+        native = np.asarray(chosen, chosen.dtype.newbyteorder("="))  # PyTorch takes no other order of bytes
+        return torch.from_numpy(native).to(like.device, like.dtype)
 
 
 def _items(dataset, rows):
