@@ -25,15 +25,17 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "77032aa7b6225df8": (
+    "4a7404c6e1c866a0": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
         "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
         "`closed_form_limit`, means of float32 columns, warm starts of another problem, first fits of `dca-exact` to "
         "wide sparse rows, networks in bfloat16, files of several kinds and widths, small rests of a pass of a stream "
         "and its first three averages, Laplacian kernels of an array that is mostly zero, the list of a cluster's "
-        "workers, KernelSVCCV(search='halving'), which had no records; other searches and fits have the same numbers, "
-        "to the bit",
+        "workers, frozen parameters of networks and what follows scores that are not finite, items of datasets that "
+        "augment, sums of half precision, ranks of residuals below 1e-260, starts with other targets, differences of "
+        "AUCs, KernelSVCCV(search='halving'), which had no records; other searches and fits have the same numbers, to "
+        "the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
