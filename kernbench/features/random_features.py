@@ -234,7 +234,8 @@ class RandomFeatures(KernelTransformer):
         block_size = int(self.block_size)
         if self.keep_frequencies:
             kept = vars(self).setdefault("_drawn", {})  # left out of pickles and files
-            key = (dtype.name, by_entries)
+            # With the parameters that the columns depend on: they may be set anew after a call.
+            key = (dtype.name, by_entries, int(self.n_features), self.form, self.draws, block_size)
             if key not in kept:
                 kept[key] = [
                     (term, span, columns, term.map.draw(span, dtype, by_entries))

@@ -132,3 +132,13 @@ def test_memory_is_bounded(kernel, form, monkeypatch):
     finally:
         tracemalloc.stop()
     assert peak - Z.nbytes < 12_000_000
+
+
+@pytest.mark.parametrize("change", [{"n_features": 40}, {"form": "phase"}, {"draws": "qmc"}, {"block_size": 8}])
+def test_parameters_set_after_transform_do_not_meet_frequencies_of_others(change):
+    """The columns that the kept frequencies do not fill would be memory as it comes."""
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    features = RandomFeatures(Gaussian(), 20, random_state=0).fit(X)
+    features.transform(X)
+    expected = RandomFeatures(Gaussian(), random_state=0, **{"n_features": 20, **change}).fit_transform(X)
+    np.testing.assert_array_equal(features.set_params(**change).transform(X), expected)
