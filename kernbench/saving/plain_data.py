@@ -91,7 +91,8 @@ def _encode_array(value, name, arrays):
             return {"$masked": _encode_array(value.filled(0), name, arrays), "mask": value.mask.tolist()}
         value = value.data
     if value.dtype.kind == "O" and all(isinstance(item, PLAIN) for item in value.ravel()) and value.ndim == 1:
-        if not all(isinstance(item, str) for item in value):
+        # NumPy's text drops NUL characters at its end.
+        if not all(isinstance(item, str) and not item.endswith("\0") for item in value):
             return {"$objects": [encode(item, name, arrays) for item in value]}
     entry = {"$array": name}
     if value.dtype.kind in "OT":  # text held as Python objects (feature names, classes)

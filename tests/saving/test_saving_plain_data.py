@@ -77,3 +77,10 @@ def test_a_kernel_of_somebody_elses_making_is_refused():
 def test_what_was_not_written_by_encode_is_refused(told):
     with pytest.raises((ValueError, TypeError)):
         decode(told, {})
+
+
+def test_text_that_ends_in_nul_comes_back():
+    """NumPy's own text drops these characters."""
+    labels = np.array(["a", "a\0"], dtype=object)
+    found = through_json(labels)
+    assert found.dtype == object and found.tolist() == labels.tolist()
