@@ -145,8 +145,8 @@ def _raise_first_fault(path, n_features):
             if problem:
                 raise malformed(path, problem, line=number, column=tokens[0][0])
             previous = 0
-            for column, token in tokens[1:]:
-                if token.startswith(b"qid:"):
+            for place, (column, token) in enumerate(tokens[1:]):
+                if place == 0 and token.startswith(b"qid"):  # the parser skips it there only
                     continue
                 problem = _feature_problem(token, previous, limit)
                 if problem:
