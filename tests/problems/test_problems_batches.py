@@ -71,6 +71,13 @@ def test_a_stream_leaves_out_rows_of_weight_0_and_fills_its_batches():
     assert batch.X.dtype == np.float32 and batch.y is None
 
 
+def test_a_stream_without_any_weight_is_refused():
+    parts = iter([(X[:4], None, np.zeros(4)), (X[:0], None, np.ones(0))])
+    source = StreamBatches(lambda count: next(parts), batch_size=6, n_features=2, dtype=np.float32)
+    with pytest.raises(ValueError, match="every example of the stream has weight 0"):
+        source.next()
+
+
 def test_sparse_and_dense_parts_go_below_each_other():
     thin = sparse.csr_matrix(X)
     assert sparse.issparse(stacked([thin, thin])) and stacked([thin, thin]).shape == (46, 2)

@@ -43,17 +43,17 @@ class BlockStreamTask:
         model._check_parameters()
         self.model, blocks = model, examples.blocks
         examples.describe(model)
-        self.weights = examples.checked_weights()
+        self.n_rows, self.weights = blocks.n_rows, examples.checked_weights()
         y, code = self._targets(examples)
-        n_rows = self.n_rows = blocks.n_rows
+        n_used = self.n_used
         rng = generator_of(model.random_state)
         self.seeds = tuple(int(seed) for seed in rng.integers(2**62, size=3))
-        model.dtype_ = precision(model.dtype, n_rows)
+        model.dtype_ = precision(model.dtype, n_used)
         model.kernel_ = kernel_of_blocks(model, blocks, self.weights, self.seeds[0])
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
         edges = self._edges(examples)
         strata = [self._stratum(k, a, b, y) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:]))]
-        options, (origin, maps) = ({**(model.solver_options or {}), **model._problem(n_rows)}, origin_of(blocks))
+        options, (origin, maps) = ({**(model.solver_options or {}), **model._problem(n_used)}, origin_of(blocks))
         setup = Setup(
             kernel=model.kernel_, n_features=blocks.n_columns, block_size=0, form=options.get("form", "auto"),
             draws=options.get("draws", "iid"), cache_bytes=int(model.cache_size * MEGABYTE), seed=0, loss=None,
@@ -67,8 +67,13 @@ class BlockStreamTask:
             self.blocks = LocalTeam(setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])])
         self.source = self._batches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
-            batch_size=min(batch_size_of(model, n_rows), n_rows), code=code,
+            batch_size=min(batch_size_of(model, n_used), n_used), code=code,
         )  # fmt: skip
+
+    @property
+    def n_used(self):
+        """The number of rows that are learned from: those of weight 0 are left out."""
+        return self.n_rows if self.weights is None else int(np.count_nonzero(self.weights))
 
     def _targets(self, examples):
         return targets_of_chunk(examples.y), None
@@ -90,13 +95,13 @@ class BlockStreamTask:
 
     def run(self):
         """Fit the model."""
-        model, n_rows = self.model, self.n_rows
+        model, n_used = self.model, self.n_used
         limit = int(model.max_iter)
         if limit == -1:
-            limit = max(model._fewest_steps(n_rows), self.source.batches_per_pass)
+            limit = max(model._fewest_steps(n_used), self.source.batches_per_pass)
         start = Progress(None, self.seeds, (), model.kernel_)
         try:
-            model._run(self.source, n_rows, start, limit, [], make=_make_solver)
+            model._run(self.source, n_used, start, limit, [], make=_make_solver)
         finally:
             self.blocks.release()
 
@@ -117,7 +122,7 @@ class GPTask(BlockStreamTask):
     """`DoublyStochasticGPRegressor`."""
 
     def _targets(self, examples):
-        self.model.n_samples_ = examples.blocks.n_rows
+        self.model.n_samples_ = self.n_used
         return super()._targets(examples)
 
 

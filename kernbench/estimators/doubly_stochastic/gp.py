@@ -335,7 +335,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         points : array-like of shape (n_points, n_features), default=None
             As for `fit`.
         n_samples : int, default=None
-            Number of rows of all chunks, which the regularisation depends on; needed for iterators only.
+            Number of rows of all chunks, without those of weight 0, which the regularisation depends on; needed for
+            iterators only.
 
         Returns
         -------
@@ -359,10 +360,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
         def take(count):
             X, y, weights = reader.take(count)
-            self.n_samples_ += X.shape[0]
+            self.n_samples_ += np.count_nonzero(weights)
             return X, self._targets(X, targets_of_chunk(y)), weights
 
-        self._fit_stream(reader, X, take, n_rows=int(n_samples), fault=fault)
+        self._fit_stream(reader, X, take, n_rows=max(1, int(n_samples)), fault=fault)
         return self
 
     def _set_points(self, points):
@@ -442,6 +443,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
 
 def _n_rows(chunk):
-    """Return the number of rows of a chunk; 0 for one that the reader of the stream will reject."""
+    """Return the number of rows of a chunk with a weight; 0 for one that the reader of the stream will reject."""
     shape = np.shape(chunk[0]) if isinstance(chunk, tuple | list) and len(chunk) else ()
+    if len(shape) and len(chunk) == 3 and np.shape(chunk[2]) == shape[:1]:
+        return np.count_nonzero(np.asarray(chunk[2]))
     return shape[0] if shape else 0

@@ -110,7 +110,7 @@ class DoublyStochasticModel(Model):
         validate : callable, optional
             A callback that adds columns to the trace.
         """
-        n_rows = X.shape[0]
+        n_rows = _n_used(X, weights)
         start = self._start(getattr(self, "_progress", None) if self.warm_start else None, X, n_rows, weights)
         if self.warm_start:
             start.key = digest(X) + "".join(digest_of(part) for part in key)
@@ -133,7 +133,8 @@ class DoublyStochasticModel(Model):
         source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1] + t)
         source.n_passes = 1
         limit = None if self.max_iter == -1 else int(self.max_iter)
-        self._run(source, n_rows, start, limit, [], in_stream=True, least=X.shape[0] % batch_size or batch_size)
+        least = _n_used(X, weights) % batch_size or batch_size
+        self._run(source, n_rows, start, limit, [], in_stream=True, least=least)
 
     def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None, fault=None):
         """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples.
@@ -167,6 +168,8 @@ class DoublyStochasticModel(Model):
             same = self.block_size in ("auto", last.solution.coef.shape[1])
             if same and last.solution.coef.shape[2] == self._problem(n_rows)["n_outputs"]:
                 self.kernel_ = last.kernel
+                if self.dtype != "auto":
+                    self.dtype_ = self.dtype
                 self._check_range(X)
                 return Progress(last.solution, last.seeds, identity, last.kernel)
         rng = generator_of(self.random_state)
@@ -308,6 +311,11 @@ class DoublyStochasticModel(Model):
 def as_dtype(X, dtype):
     """Return rows in a precision, dense ones C-ordered."""
     return X.astype(dtype, copy=False) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
+
+
+def _n_used(X, weights):
+    """Return the number of rows that are learned from: those of weight 0 are left out."""
+    return X.shape[0] if weights is None else np.count_nonzero(weights)
 
 
 def _block_of(start):

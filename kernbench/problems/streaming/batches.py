@@ -162,10 +162,16 @@ class StreamBatches:
     def __init__(self, take, *, batch_size, n_features, dtype):
         self._take, self.batch_size = take, batch_size
         self.n_features, self.dtype = n_features, np.dtype(dtype)
-        self.place = 0
+        self.place = self._n_unused = 0
 
     def next(self):
-        """Return the next batch, smaller than `batch_size` only at the end of the stream, or None after it."""
+        """Return the next batch, smaller than `batch_size` only at the end of the stream, or None after it.
+
+        Raises
+        ------
+        ValueError
+            At the end of a stream whose examples all have weight 0.
+        """
         parts, missing = [], self.batch_size
         while missing > 0:
             X, y, weights = self._take(missing)
@@ -173,11 +179,14 @@ class StreamBatches:
                 break
             if weights is not None and not np.all(weights > 0):
                 used = np.flatnonzero(weights > 0)
+                self._n_unused += len(weights) - len(used)
                 X, y, weights = X[used], None if y is None else y[used], weights[used]
             parts.append((X, y, weights))
             missing -= X.shape[0]
         parts = [part for part in parts if part[0].shape[0]]
         if not parts:
+            if self.place == 0 and self._n_unused:
+                raise ValueError("every example of the stream has weight 0: give at least one a positive weight")
             return None
         self.place += self.batch_size - missing
         X, y, weights = (None if column[0] is None else stacked(column) for column in zip(*parts, strict=True))

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, DoublyStochasticRegressor, KernelSVC
+from kernbench import (
+    DoublyStochasticClassifier,
+    DoublyStochasticGPRegressor,
+    DoublyStochasticNoveltyDetector,
+    DoublyStochasticRegressor,
+    KernelSVC,
+)
 from kernbench.distributed import Distributed
 from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
+from kernbench.kernels import Gaussian
 from kernbench.problems.streaming.averages import Averages
 
 
@@ -120,3 +127,48 @@ def test_rows_of_weight_zero_do_not_decide_the_bandwidth_of_blocks(model, n):
     X[::2] *= 100.0
     of_blocks = Distributed(model).fit(np.split(X, [n // 3]), y, weights).estimator_
     assert of_blocks.kernel_.sigma == pytest.approx(model.fit(X, y, weights).kernel_.sigma, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
+@pytest.mark.parametrize(("method", "n", "batch_size"), [("fit", 150, 32), ("partial_fit", 1_024, 1_024)])
+@pytest.mark.parametrize(
+    "model", [DoublyStochasticClassifier, DoublyStochasticRegressor, DoublyStochasticNoveltyDetector]
+)
+def test_rows_of_weight_zero_are_left_out(model, method, n, batch_size):
+    """They decide neither the size of batches and windows nor the number of steps."""
+    X, y = rows(n)
+    used = np.arange(n) % 3 > 0
+    targets = () if model is DoublyStochasticNoveltyDetector else (y > 0 if model is DoublyStochasticClassifier else y,)
+    settings = {"batch_size": batch_size, "block_size": 8, "shuffle": False, "random_state": 0}
+    models = [model(Gaussian(), **settings) for _ in range(2)]
+    for _ in range(2):
+        getattr(models[0], method)(X, *targets, sample_weight=used.astype(float))
+        getattr(models[1], method)(X[used], *(target[used] for target in targets))
+    np.testing.assert_array_equal(models[0].n_iter_, models[1].n_iter_)
+    np.testing.assert_array_equal(models[0].block_coef_, models[1].block_coef_)
+
+
+@pytest.mark.parametrize("spread", [False, True], ids=["chunks", "blocks"])
+def test_rows_of_weight_zero_do_not_lower_the_noise_of_a_gaussian_process(spread):
+    X, y = rows(300)
+    used = np.arange(300) % 3 == 0
+    settings = {"noise_variance": 0.3, "std": "operator", "block_size": 64, "random_state": 0}
+    found = []
+    for data in ((X, y, used.astype(float)), (X[used], y[used], np.ones(100))):
+        model = DoublyStochasticGPRegressor(Gaussian(), **settings)
+        if spread:
+            model = Distributed(model).fit([data[0]], *data[1:]).estimator_
+        else:
+            model.fit_chunks([data])
+        assert model.n_samples_ == 100
+        found.append(model.predict(X[:20], return_std=True))
+    for part, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(part, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_run_that_continues_takes_the_precision_it_is_given(method):
+    X, y = rows(100)
+    model = DoublyStochasticRegressor(dtype="float32", max_iter=2, warm_start=True, random_state=0).fit(X, y)
+    getattr(model.set_params(dtype="float64"), method)(X, y)
+    assert model.dtype_ == "float64" and model.block_coef_.dtype == np.float64
