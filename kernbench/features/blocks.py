@@ -52,7 +52,8 @@ def feature_block(
     Notes
     -----
     Columns b m to (b + 1) m of ``RandomFeatures(kernel, n, block_size=m, random_state=seed)`` are
-    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is not a sum.
+    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is not a sum, n a multiple of m, and
+    an m that is made of whole draws, such as pairs.
 
     To use the same block for many batches of rows, draw it once with `FeatureBlocks`.
     """

@@ -7,7 +7,8 @@ MAX_INDEX = 2**31 - 1  # scikit-learn's solvers reject 64-bit column indices
 
 def integers_if_whole(y):
     """Return float labels as int64 when each of them is a whole number, else unchanged."""
-    if np.all(np.abs(y) < 2**53) and np.all(y == np.rint(y)):
+    # As a Python number: 2^53 overflows float16.
+    if float(np.abs(y).max(initial=0)) < 2**53 and np.all(y == np.rint(y)):
         return y.astype(np.int64)
     return y
 

@@ -37,7 +37,8 @@ def read_csv(
     X : ndarray of shape (n_samples, n_features), float64
         All columns but the label, in the file's order.
     y : ndarray of shape (n_samples,) or None
-        int64 if all labels are whole numbers, else float64; strings if they are text.
+        int64 if all labels are whole numbers below 2^53, else float64, which rounds larger ones; strings if they are
+        text.
 
     Raises
     ------

@@ -35,7 +35,7 @@ def read_svmlight(path: str | Path, n_features: int | None = None) -> tuple[spar
     -------
     X : CSR matrix of shape (n_samples, n_features), float64 with 32-bit indices
     y : ndarray of shape (n_samples,)
-        int64 when all labels are whole numbers, float64 otherwise.
+        int64 when all labels are whole numbers below 2^53, float64 otherwise, which rounds larger ones.
 
     Raises
     ------

@@ -47,6 +47,14 @@ def test_chunks_hold_the_rows_of_the_file(kind, size, rows, tmp_path):
     assert np.array_equal(_dense(list(source)), _dense(found))  # and again from the beginning
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["float16", ">f4", "float64"])
+def test_whole_labels_of_an_array_are_integers_in_any_precision(dtype, tmp_path):
+    np.save(tmp_path / "a.npy", np.array([[0.5, 1], [0.25, -1], [0, 2]], dtype=dtype))
+    y = np.concatenate([y for _, y in chunks(tmp_path / "a.npy", 2)])
+    assert y.dtype == np.int64 and y.tolist() == [1, -1, 2]
+
+
 def test_a_label_column_may_be_named(rows, tmp_path, write):
     path = write("t.csv", "income,age,height\n1,30,1.5\n-1,40,1.25\n")
     ((X, y),) = chunks(path, 10, label="income")
