@@ -106,6 +106,17 @@ def test_rounding_errors_of_many_steps_need_no_second_run(taken, n):
     assert abs(norm / (2 * 1000.0 * n) + loss - model.objective_) <= model.duality_gap_ <= 1e-5 * model.objective_
 
 
+def test_shrinking_to_one_coordinate(taken):
+    """Without an intercept, of rows that each need one step: after a hundred of them one is left."""
+    rows, y = np.zeros((201, 101)), np.ones(201)
+    rows[0, 0], rows[1:101, 0] = 1.0, 2.0  # the first one moves the next hundred beyond the margin
+    rows[range(101, 201), range(1, 101)], y[101:151] = 1.0, -1.0
+    model = KernelSVC("linear", fit_intercept=False, C=0.6).fit(rows, y)
+    assert taken == [True] and model.n_iter_[0] == 101
+    np.testing.assert_allclose(np.abs(model.dual_coef_), 0.6)
+    np.testing.assert_array_equal(np.sort(model.support_), [0, *range(101, 201)])
+
+
 def test_weights_of_zero_leave_rows_out(taken):
     weights = np.arange(len(Y)) % 3 / 2
     model = KernelSVC(tol=1e-7).fit(X, Y, sample_weight=weights)

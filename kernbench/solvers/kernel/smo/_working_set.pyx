@@ -186,7 +186,8 @@ cdef class WorkingSet(Coordinates):
         if size > self.row_addresses.shape[0]:
             self._allocate(size)
         self.size, self.padded = size, (size + KB_PAD - 1) // KB_PAD * KB_PAD
-        if self.matrix.size < size * self.padded:
+        # The matrix that a set of one coordinate is made with is large enough, but there are no `places` yet.
+        if self.moved == NULL or self.matrix.size < size * self.padded:
             self.matrix = np.zeros(size * self.padded, dtype=self.matrix.dtype)
             self.block = <char *> <size_t> self.matrix.ctypes.data
             self.places = np.empty(size, dtype=np.intp)
