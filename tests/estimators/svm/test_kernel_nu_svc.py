@@ -204,6 +204,13 @@ def test_zero_is_not_converged_where_the_gap_is_not_negligible():
     assert not model.converged_ and model.duality_gap_ > 1e-3 * model.tol * model.nu**2 / 2
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_many_equal_rows_end_although_their_gap_is_rounding():
+    _, y, weights = draw(0)
+    model = KernelNuSVC(nu=0.5 * largest(y, weights)).fit(np.ones((100, 2)), y, sample_weight=weights)
+    assert model.converged_ and model.objective_ == 0.0
+
+
 def test_equal_rows_are_no_error():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -120,7 +120,8 @@ cdef class SmallProblems:
                 gap[k] = max(objective[k] - dual[k], 0.0)
                 if gap[k] <= self.tol * fabs(objective[k]):
                     break
-                if size <= EXACT_ROWS:
+                # Without a violation the gap is rounding, as of equal rows with nu, and no step would reduce it.
+                if size <= EXACT_ROWS or self.inner.violation == 0.0:
                     return False
                 goal = 0.1 * min(goal, self.inner.violation)
             n_iter[k] = steps
