@@ -123,6 +123,15 @@ def test_shrinking_and_precision_do_not_matter(loss, n, classic_rows):
         assert result.objective == pytest.approx(plain.objective, rel=share)
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@losses
+def test_sets_of_two_coordinates_solve_both_families(loss, twin):
+    X, y, _ = draw(12, n=30)
+    _, whole = solve(X, y[loss], loss(0.3), tol=1e-3, twin=twin)
+    _, pairs = solve(X, y[loss], loss(0.3), tol=1e-3, twin=twin, classic_rows=0, working_set_size=2)
+    assert pairs.converged and pairs.objective == pytest.approx(whole.objective, rel=2e-3)
+
+
 @losses
 @both_ways
 def test_a_solution_is_a_start(loss, options):

@@ -205,7 +205,7 @@ class State:
             The largest over all coordinates.
         """
         if with_bias:
-            violation, sides = self._both_ends(slack)
+            violation, sides = self._both_ends(slack, size - len(kept))
         else:
             violation, sides = self.violation(False), self._steepest(slack)
         taken = np.zeros(len(self.beta), dtype=bool)
@@ -222,11 +222,14 @@ class State:
             chosen.append(np.sort(side))
         return np.concatenate(chosen), violation
 
-    def _both_ends(self, slack):
+    def _both_ends(self, slack, room):
+        """Choose from both ends of each family or, without room for two, of that with the larger violation."""
         of_growth, of_shrinkage = self.slopes()
-        violation, sides = 0.0, []
-        for can_grow, can_shrink, top, bottom in self._ends(of_growth, of_shrinkage):
-            violation = max(violation, float(top - bottom))
+        families, sides = self._ends(of_growth, of_shrinkage), []
+        violation = max(0.0, *(float(top - bottom) for _, _, top, bottom in families))
+        if room < 2 * len(families):
+            families = [max(families, key=lambda family: family[2] - family[3])]
+        for can_grow, can_shrink, top, bottom in families:
             grow = np.flatnonzero(can_grow & (of_growth > bottom + slack))
             shrink = np.flatnonzero(can_shrink & (of_shrinkage < top - slack))
             sides += [(grow, of_growth[grow]), (shrink, -of_shrinkage[shrink])]
