@@ -52,6 +52,7 @@ from kernbench.validation.numbers import check_number
 COARSE_STEPS, COARSE_TOL = 30, 0.03  # of the first fit
 STILL = 1e-15  # a gap, relative to the objective, within rounding error
 SAME = 1e-9  # relative difference of objectives that counts as rounding
+NARROW = 1e-3  # least width of smoothing, relative to the first one, at a warm start for another objective
 
 
 class Newton(Method):
@@ -224,3 +225,5 @@ class Newton(Method):
         if state["settings"][0] == self.problem.alpha and abs(self.objective() - value) <= SAME * value:
             point.best, point.coef = point.coef, state["iterate"]
             point.best_value, point.bound, point.stuck, point.work = value, bound, int(stuck), work
+        else:  # a run to the last digits ends almost without smoothing, where Newton steps get nowhere from afar
+            point.mu = max(point.mu, NARROW * first_width(self.problem))

@@ -207,6 +207,16 @@ def test_warm_start_from_the_optimum_is_short():
     assert model.coef_.shape == (1, 3)
 
 
+@pytest.mark.parametrize("intercept_scaling", [1.0, np.inf])
+def test_warm_start_for_another_C_after_a_run_to_the_last_digits(intercept_scaling):
+    settings = {"loss": "hinge", "solver": "newton", "intercept_scaling": intercept_scaling, "random_state": 0}
+    rows, labels = LARGE[:60, :2], LARGE_Y[:60]  # few rows are solved to rounding
+    model = LinearSVC(C=1.0, warm_start=True, **settings).fit(rows, labels)
+    model.set_params(C=0.01).fit(rows, labels)
+    other = LinearSVC(C=0.01, **settings).fit(rows, labels)
+    assert model.converged_ and model.objective_ == pytest.approx(other.objective_, rel=1e-8)
+
+
 @quietly
 @pytest.mark.parametrize("name", registry.names("linear-svm"))
 def test_every_solver_fits_with_the_default_loss(name):
