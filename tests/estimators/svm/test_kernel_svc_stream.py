@@ -129,6 +129,13 @@ def test_alpha_can_be_set_itself():
     np.testing.assert_allclose(a.dual_coef_, b.dual_coef_, rtol=1e-9)
 
 
+def test_a_larger_cap_between_batches_leaves_the_sample_as_it_is():
+    model = svc(cap=60).partial_fit(*draw(150, 2))
+    model.set_params(solver_options={"sample_cap": 200}).partial_fit(*draw(150, 3))
+    assert len(model.support_) <= 60 and model.duality_gap_ is None
+    assert model.objective_of_sample_ > 0 and np.isfinite(model.objective_)
+
+
 def test_batches_of_one_class_wait_for_the_other():
     X, y = draw(200, 5)
     model = svc().partial_fit(X[y == "no"], y[y == "no"], classes=["no", "yes"])

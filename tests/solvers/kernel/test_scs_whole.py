@@ -68,6 +68,50 @@ def test_the_objective_of_few_rows_is_that_of_all(twin, noisy):
 
 
 @by_twin
+@pytest.mark.parametrize("validation", ["redraw", "holdout"])
+def test_the_objective_of_few_rows_is_that_of_the_solution(twin, validation, noisy):
+    """Also while the sample lacks some of them: the intercept is the best for all."""
+    X, y = noisy[0][:120], noisy[1][:120]
+    solver = scs(twin, X, y, validation=validation, s0=5, growth=3)
+    for _ in range(3):
+        solver.advance(4)
+        assert not solver.source.complete(solver.sample)
+        assert solver.objective() == pytest.approx(written_out(X, y, solver.solution()), rel=1e-9)
+
+
+def resumed(twin, X, y, seed, *, weights=None, **options):
+    """A run of 40 iterations, one that resumes it after 25 with other weights, and the sample there."""
+    rng = np.random.default_rng(seed)
+    whole = scs(twin, X, y, random_state=np.random.default_rng(seed), **options)
+    part = scs(twin, X, y, random_state=rng, **options)
+    whole.advance(40)
+    part.advance(25)
+    rest = scs(twin, X, y, random_state=rng, weights=weights, initial=part.solution(), **options)
+    rest.advance(15)
+    return whole, rest, part.sample
+
+
+@by_twin
+def test_a_run_resumes_where_all_rows_of_a_class_are_held_out(twin, noisy):
+    X, y = noisy[0][:60], np.where(np.arange(60) == 7, 1.0, -1.0)
+    held_out = 0
+    for seed in range(12):
+        whole, rest, _ = resumed(twin, X, y, seed, validation="holdout", s0=5)
+        held_out += 7 in whole.held_out
+        np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=1e-8, atol=1e-12)
+    assert held_out > 0
+
+
+@by_twin
+def test_rows_that_lose_their_weight_leave_the_sample_of_a_resumed_run(twin, noisy):
+    X, y = noisy[0][:120], noisy[1][:120]
+    weights = np.where(np.arange(120) % 5 == 0, 0.0, 1.0)
+    _, rest, sample = resumed(twin, X, y, 0, weights=weights)
+    assert (weights[sample] == 0).any() and not rest.solution().coef[weights == 0].any()
+    assert rest.objective() == pytest.approx(written_out(X, y, rest.solution(), weights), rel=1e-9)
+
+
+@by_twin
 @pytest.mark.parametrize("weighted", [False, True])
 def test_it_is_exact_where_all_responses_are_known(twin, weighted, noisy):
     X, y = noisy[0][:600], noisy[1][:600]

@@ -257,7 +257,7 @@ class SCS(Method):
         return self.converged
 
     def solution(self):
-        """Coefficients by id, the best intercept for the sample, and the state of the run."""
+        """Coefficients by id, the best intercept for the rows of `objective`, and the state of the run."""
         size, coef = self.work.size, self._sample_coef()
         state = {
             "sample": self.sample.astype(np.float64),
@@ -267,6 +267,9 @@ class SCS(Method):
             "part": self.part[:size].copy(),
             "radius": np.array([self.radius]),
         }
+        if self._is_small() and not self.source.complete(self.sample):
+            coef, responses = self._on_all_rows()
+            return Solution(coef, self.source.problem.best_intercept(responses), self.n_iter, state)
         _, intercept = self.core.value(self.work)
         return Solution(scattered(self.source.size, self.sample, coef), intercept, self.n_iter, state)
 
@@ -275,20 +278,24 @@ class SCS(Method):
         return self.work.responses()
 
     def _is_small(self):
-        return self.source.size <= self.cap
+        return self.source.problem is not None and self.source.size <= self.cap  # a stream has no problem of all rows
 
     def _whole(self):
         """Objective and gap over all rows."""
         if self.source.complete(self.sample):
             return self.sample_objective(), self.sample_gap()
         problem = self.source.problem
-        coef = scattered(problem.n, self.sample, self._sample_coef())
-        responses = problem.rows.matvec(coef)
+        coef, responses = self._on_all_rows()
         objective = problem.objective(responses, coef @ responses, problem.best_intercept(responses))
         coefs = [coef, scattered(problem.n, self.sample, self._averaged())]
         gap = certified_gap(problem.rows.matvec, problem.y, problem.weights, self.alpha, self.fit_intercept, objective,
                             coefs)  # fmt: skip
         return objective, gap
+
+    def _on_all_rows(self):
+        """Coefficients and responses of all rows."""
+        coef = scattered(self.source.size, self.sample, self._sample_coef())
+        return coef, self.source.problem.rows.matvec(coef)
 
     def _start_from(self, initial, state, s0):
         self.n_iter = initial.n_iter
@@ -297,11 +304,14 @@ class SCS(Method):
             self._append(self.source.take(used) if len(used) else self.source.fresh(s0, both_classes=True))
             self.coef[: self.work.size] = initial.coef[self.sample]
         else:
-            self._append(self.source.take(state["sample"].astype(np.intp)))
+            ids = state["sample"].astype(np.intp)
+            used = self.source.weights[ids] > 0
+            self.source.take(ids)
+            self._append(ids[used])  # with one that is held out, too, where all rows of a class are
             size = self.work.size
-            self.coef[:size], self.part[:size] = state["sample_coef"], state["part"]
+            self.coef[:size], self.part[:size] = state["sample_coef"][used], state["part"][used]
             self.started = len(state["direction"]) > 0
             if self.started:
-                self.direction[:size] = state["direction"]
+                self.direction[:size] = state["direction"][used]
             self.radius = float(state["radius"].item())
         self.core.recompute(self.work)
