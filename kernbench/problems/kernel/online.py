@@ -56,7 +56,8 @@ class StepRule:
         check_name("schedule", schedule, SCHEDULES)
         step_size = require_number("step_size", step_size, positive=True)
         lam = problem.alpha * problem.n / problem.total_weight
-        squared_r, smoothness = max(0.0, float(diagonal.max())), problem.loss.smoothness  # negative if indefinite
+        largest, smoothness = float(diagonal[problem.weights > 0].max()), problem.loss.smoothness
+        squared_r = max(0.0, largest)  # negative if indefinite
         longest = 0.5 / lam
         if np.isfinite(smoothness):
             with np.errstate(divide="ignore", over="ignore"):  # no bound where the curvature underflows

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from online_solvers import either_twin, solver_of
 
-from kernbench.kernels import Gaussian
+from kernbench.kernels import Gaussian, Linear
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.problems.kernel.expansion import Expansion, ball_radius
 from kernbench.problems.margin_problem import MarginProblem
@@ -125,6 +125,33 @@ def test_projected_pegasos_stays_in_the_ball_in_both_twins(loss, random_problem)
         coef = a.solution().coef
         np.testing.assert_allclose(coef, b.solution().coef, rtol=1e-8, atol=1e-10)
         assert coef @ p.K @ coef <= MARGIN_LOSSES[loss].largest_pull / 0.01 * (1 + 1e-9)
+
+
+def test_projections_of_many_steps_do_not_underflow(classification):
+    p = classification(400, 1, d=20)  # all rows are in the cache after some thousand steps, and walks long
+    p.kernel = Gaussian(0.1)
+    p.y = np.random.default_rng(0).permutation(p.y)
+    options = dict(alpha=1e-11, fit_intercept=False, project=True, rescale=False, random_state=0)
+    a, b = (solver_of("pegasos", twin, p, **options) for twin in ("compiled", "reference"))
+    a.advance(5000), b.advance(5000)
+    assert np.isfinite(a.objective())
+    np.testing.assert_allclose(a.solution().coef, b.solution().coef, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name, loss", [("pegasos", "log_loss"), ("norm-ball-sgd", "hinge"), ("norma", "hinge"), ("perceptron", "hinge")]
+)
+@either_twin
+def test_the_length_of_a_row_without_weight_does_not_matter(twin, name, loss, random_problem):
+    p, coefs = random_problem(8), []
+    p.kernel, p.weights[5] = Linear(), 0.0
+    for size in (1.0, 1e3):
+        X = p.X.copy()
+        X[5] *= size
+        solver = solver_of(name, twin, p, X=X, alpha=0.05, loss=loss, weights=p.weights, random_state=0)
+        solver.advance(300)
+        coefs.append(solver.solution().coef)
+    np.testing.assert_allclose(*coefs, rtol=1e-9, atol=1e-12)
 
 
 def test_violations_are_counted_exactly_however_far_the_walk_looks_ahead(classification):

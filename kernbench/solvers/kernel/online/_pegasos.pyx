@@ -10,6 +10,8 @@ from kernbench.solvers.kernel.online._walk import Walk
 
 __all__ = ["Walk", "intercept_search", "steps"]  # what the method takes from its core
 
+cdef double LEAST_SCALE = 1e-100    # projections of hundreds of steps may underflow: below this a new walk begins
+
 
 def steps(Way walk, const Py_ssize_t[::1] drawn, loss, const double[::1] y, const double[::1] targets,
           const double[::1] diagonal, double lam, double delay, double squared_radius, double intercept,
@@ -47,6 +49,9 @@ def steps(Way walk, const Py_ssize_t[::1] drawn, loss, const double[::1] y, cons
                         shrink = (limit / numbers[1]) ** 0.5
                         numbers[1] = limit
                         scale *= shrink
+                        if scale < LEAST_SCALE:
+                            n_done = k + 1
+                            break
             walk.close(n_done, &responses[0])
             if scale != 1.0:
                 for i in range(walk.n):

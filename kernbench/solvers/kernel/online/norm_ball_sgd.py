@@ -52,7 +52,7 @@ class NormBallSGD(OnlineSolver):
         if average_power is None:
             average_power = 2.0 if self.tuned else 0.0
         self.power = require_number("average_power", average_power)
-        self.r = max(0.0, float(np.max(self.diagonal))) ** 0.5 or 1.0  # negative if the kernel is indefinite
+        self.r = max(0.0, self.largest) ** 0.5 or 1.0  # negative if the kernel is indefinite
         # v = sum_i steps_i y_i k(x_i, .), and v(x_i); the sums of both after each step, by their weights in the average
         self.steps, self.responses, self.step_sums, self.response_sums = np.zeros((4, problem.n))
         self.numbers = np.zeros(3)  # steps; ||v||^2; the sum of the weights

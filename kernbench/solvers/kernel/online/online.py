@@ -4,6 +4,8 @@ Each of them keeps the responses f(x_i) of all examples and needs one kernel row
 the steps on a batch of draws by a ``Walk``, which fetches the rows (``_walk``).
 """
 
+import numpy as np
+
 from kernbench.losses.regression import example_loss
 from kernbench.losses.table import losses_of
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
@@ -44,6 +46,8 @@ class OnlineSolver(CostlyGap):
 
     Attributes
     ----------
+    largest : float
+        The largest k(x_i, x_i) of rows with a positive weight.
     n_logical_evaluations : int
         Evaluations of the method as published; `n_kernel_evaluations` counts what was computed.
     """
@@ -64,6 +68,7 @@ class OnlineSolver(CostlyGap):
         self.y, self.loss = problem.y, problem.loss
         self.lam = problem.alpha * problem.n / problem.total_weight
         self.diagonal = rows.diagonal()
+        self.largest = float(np.max(self.diagonal[problem.weights > 0]))  # k(x, x) of rows that may be drawn
         self.rng = as_generator(random_state)
         self.cumulative = cumulative_weights(problem.weights)
         self.first_check = -(-problem.n // (self.batch_size * self.granularity)) * self.granularity

@@ -59,7 +59,7 @@ class Pegasos(OnlineSolver):
         self.squared_radius = largest_pull(problem) * self.lam if project else np.inf  # of lambda f
         self.delay = 0.0  # t0
         if problem.loss is not Hinge:
-            self.delay = problem.curvature() * max(0.0, np.max(self.diagonal)) / self.lam
+            self.delay = problem.curvature() * max(0.0, self.largest) / self.lam
         # v; and g_j = sum_i v_i y_i K_ij, so that f = g / (lambda (t + t0))
         self.sums, self.responses = np.zeros((2, problem.n))
         self.numbers = np.zeros(2)  # steps; ||g||^2 = sum_i v_i y_i g_i, for the projection

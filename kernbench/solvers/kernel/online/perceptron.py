@@ -63,7 +63,7 @@ class Perceptron(OnlineSolver):
         self.n_passes = require_count("n_passes", n_passes)
         self.order_name = check_name("order", order, ORDERS)
         self.output = check_name("output", output, OUTPUTS)
-        self.bias_step = float(np.max(self.diagonal)) if self.problem.fit_intercept else 0.0
+        self.bias_step = self.largest if self.problem.fit_intercept else 0.0
         # f = sum_i mistakes_i y_i k(x_i, .), and f(x_i); the sums of both after each step; the iterate drawn at random
         self.mistakes, self.responses, self.mistake_sums, self.response_sums, self.drawn = np.zeros((5, n))
         self.numbers = np.zeros(5)  # steps; mistakes; logical evaluations; the intercept; support vectors
