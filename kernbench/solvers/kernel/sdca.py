@@ -121,8 +121,11 @@ class SDCA(Method):
         return done
 
     def _batch_step(self, most):
-        """Do the step of the present batch, on up to `most` of its examples; return how many were visited."""
-        length = min(most, self.batch_size - self.position % self.batch_size, len(self.visits) - self.position)
+        """Do the step of the present batch, on up to `most` of its examples; return how many were visited.
+
+        A batch ends where `n_iter` is a multiple of its size, as calls of `advance` do, and where an epoch ends.
+        """
+        length = min(most, self.batch_size - self.n_iter % self.batch_size, len(self.visits) - self.position)
         batch = self.visits[self.position : self.position + length]
         distinct = np.array(list(dict.fromkeys(batch)), dtype=np.intp)  # uniform draws may come twice
         self.core.batch_step(self.work, distinct, self.dual, self.responses)

@@ -105,6 +105,22 @@ def test_twins_of_batches_of_dual_coordinates_are_in_lockstep(loss, classificati
 
 
 @pytest.mark.parametrize("name", ["pegasos", "norma", "sdca"])
+@either_twin
+def test_splitting_a_run_of_batches_changes_nothing(twin, name, random_problem):
+    """Also where an epoch, of 30 rows, is no whole number of batches."""
+    p = random_problem(3)
+    whole, parts = (
+        solver_of(name, twin, p, alpha=0.02, fit_intercept=False, batch_size=B, random_state=0) for _ in range(2)
+    )
+    grain = whole.granularity
+    whole.advance(12 * grain)
+    for count in (1, 4, 2, 5):
+        parts.advance(count * grain)
+    assert whole.n_iter == parts.n_iter == 12 * grain
+    np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
+
+
+@pytest.mark.parametrize("name", ["pegasos", "norma", "sdca"])
 def test_batches_larger_than_the_cache_change_nothing(name, classification, build):
     problem = classification(90, 4)
     options = {"fit_intercept": False, "batch_size": 50}
