@@ -63,6 +63,18 @@ def test_level_follows_heights_that_overtake_one_another(two_basins, ties):
                 assert mass == pytest.approx(expected.mass)
 
 
+@pytest.mark.parametrize("seed", [437, 473, 633, 1322, 1353])
+def test_a_covered_mass_far_below_the_total_counts(seed):
+    """Weights from 1e-6 to 1e6, and the lowest heights are of light examples."""
+    rng = np.random.default_rng(seed)
+    y, weights = np.where(np.arange(300) % 2, 1.0, -1.0), 10.0 ** rng.uniform(-6, 6, size=300)
+    c = rng.normal(size=300) + np.array([[0.0], [0.01], [0.02]]) * rng.normal(size=300)
+    expected = water_level(c[-1], weights, 0.0, y)
+    gamma, mass, first, second = one_pass(c, weights, 0.0, y)
+    assert (gamma, mass) == (pytest.approx(expected.gamma), pytest.approx(expected.mass))
+    assert (first, second) == (expected.positive, expected.negative)
+
+
 @pytest.mark.parametrize("two", [False, True])
 def test_heights_that_are_not_numbers_have_no_level_and_the_search_for_it_ends(two):
     heights, y = np.full(20, np.nan), np.repeat([1.0, -1.0], 10)

@@ -323,15 +323,15 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
     """Compute the level from the brackets of two basins with equal covered mass; return False if it lies outside."""
     cdef:
         double mass = max(P.below_mass, N.below_mass), total = volume + P.below_sum + N.below_sum, part, pair
-        double left_p, left_n, limit = min(P.total, N.total)
+        double left_p, left_n, limit = min(P.total, N.total), rounding = SAME_MASS * mass
         Py_ssize_t p = 0, n = 0
         bint covered_one = False
     if P.count == 0 or N.count == 0:
         return False
     left_p, left_n = P.masses[0], N.masses[0]
     # Cover more of the basin with less mass below its bracket, up to that of the other.
-    if not _cover(P, mass - P.below_mass, &p, &left_p, &total) or not _cover(N, mass - N.below_mass, &n, &left_n,
-                                                                             &total):
+    if (not _cover(P, mass - P.below_mass, rounding, &p, &left_p, &total)
+            or not _cover(N, mass - N.below_mass, rounding, &n, &left_n, &total)):
         return False
     while p < P.count and n < N.count and mass < limit * (1.0 - SAME_MASS):
         pair = P.heights[p] + N.heights[n]
@@ -355,17 +355,18 @@ cdef bint _solve_two(Water self, Basin P, Basin N, double volume) noexcept nogil
     return True
 
 
-cdef bint _cover(Basin basin, double mass, Py_ssize_t *k, double *left, double *total) noexcept nogil:
-    """Cover `mass` more of the bracket of one basin; return False if the bracket holds less."""
+cdef bint _cover(Basin basin, double mass, double rounding, Py_ssize_t *k, double *left,
+                 double *total) noexcept nogil:
+    """Cover `mass` more of the bracket of one basin, up to `rounding`; return False if the bracket holds less."""
     cdef double part
-    while mass > SAME_MASS * basin.total:
+    while mass > rounding:
         if k[0] == basin.count:
             return False
         part = min(mass, left[0])
         total[0] += part * basin.heights[k[0]]
         left[0] -= part
         mass -= part
-        if left[0] <= SAME_MASS * basin.total:
+        if left[0] <= rounding:
             k[0] += 1
             left[0] = basin.masses[k[0]] if k[0] < basin.count else 0.0
     return True
