@@ -104,8 +104,11 @@ class SDCA(Method):
         return done
 
     def _walk_batch(self, work, most):
-        """Visit the rows of the present batch, up to `most` of them; return how many."""
-        count = min(most, self.batch_size - work.position % self.batch_size, work.active - work.position)
+        """Visit the rows of the present batch, up to `most` of them; return how many.
+
+        A batch ends where `n_iter` is a multiple of its size, as calls of `advance` do, and where an epoch ends.
+        """
+        count = min(most, self.batch_size - self.n_iter % self.batch_size, work.active - work.position)
         rows = work.order[work.position : work.position + count]
         products = absolute_products(self.design, rows, self.problem.weights)
         self.core.batch_step(work, rows, products / (self.problem.alpha * self.problem.n))

@@ -185,6 +185,20 @@ def test_batches_of_dual_coordinates_never_descend(order, loss, ranking, linear)
     assert solver.objective() == pytest.approx(optimum(problem, 1.0, loss), rel=1e-2)
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_splitting_a_run_of_batches_of_dual_coordinates_changes_nothing(twin, ranking, linear):
+    """Also where an epoch, of 57 rows, is no whole number of batches."""
+    problem = ranking(57, 15, d=6)
+    whole, parts = (
+        linear(get("sdca", "linear-svm"), twin, problem, batch_size=8, tol=1e-12, random_state=0) for _ in range(2)
+    )
+    whole.advance(2048)
+    for _ in range(256):
+        parts.advance(8)
+    assert whole.n_iter == parts.n_iter == 2048
+    np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
+
+
 def test_each_step_of_pegasos_counts_its_rows(ranking, linear):
     """One inner product per margin and one per example added: all are added while every margin is below 1."""
     problem = ranking(50, 8)
