@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "3cbc26b5711119a8": (
+    "2844a8f5c302eda7": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
         "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
@@ -35,8 +35,10 @@ MEASURE_ALIKE = {
         "workers, frozen parameters of networks and what follows scores that are not finite, items of datasets that "
         "augment, sums of half precision, ranks of residuals below 1e-260, starts with other targets, differences of "
         "AUCs, rows without a weight in streams, warm starts of Newton's method after the last digits, kernel SVMs that "
-        "shrink to one row, sets of two rows with nu, kept frequencies of other parameters, KernelSVCCV("
-        "search='halving'), which had no records; other searches and fits have the same numbers, to the bit",
+        "shrink to one row, sets of two rows with nu, kept frequencies of other parameters, intercepts of SCS on few "
+        "rows, long rows without a weight, projections that underflow, small covered masses, batches of SDCA after "
+        "the first pass, which were cut where the clock told, KernelSVCCV(search='halving'), which had no records; "
+        "other searches and fits have the same numbers, to the bit",
     ),
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
