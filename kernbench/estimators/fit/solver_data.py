@@ -61,10 +61,10 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         return KINDS["kernel-svm"].make_data(X, kernel, twin=twin, cache_bytes=cache_bytes, dtype=np.dtype(dtype))
     if dtype == "float64" and two_precisions and _pays_in_two_precisions(X, kernel):
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
-        if not _is_too_coarse(kernel, rows.of(np.float32).row_terms(), X):
+        if not _is_too_coarse(kernel, rows.of(np.float32), X):
             return rows
     rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype), keep=keep)
-    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows.row_terms(), X):
+    if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows, X):
         rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64, keep=keep)
     return rows
 
@@ -75,8 +75,8 @@ def cache_bytes_of(cache_size, n_rows, dtype):
     return max(int(cache_size * MEGABYTE), whole)
 
 
-def _is_too_coarse(kernel, row_terms, X):
-    """Whether float32 values of a kernel of these rows are too coarse.
+def _is_too_coarse(kernel, rows, X):
+    """Whether the float32 values of `rows`, kernel rows of X, are too coarse.
 
     Squared distances are computed from inner products of centred rows, with an error of some roundings of the squared
     norms, large in the exponent of a narrow Gaussian kernel. Dense rows are subtracted from each other then (see
@@ -86,7 +86,7 @@ def _is_too_coarse(kernel, row_terms, X):
     """
     eps = np.finfo(np.float32).eps
     if isinstance(kernel, Gaussian):
-        return bool(eps * 2.0 * row_terms.max() > WRONG.get(storage_of(kernel, X), WRONG_OTHERWISE))
+        return bool(eps * 2.0 * rows.row_terms().max() > WRONG.get(storage_of(kernel, X), WRONG_OTHERWISE))
     if kernel.translation_invariant and kernel.coordinatewise:
         return bool(eps * 2.0 * largest_sum(kernel, X) > WRONG_SUM)
     if kernel.translation_invariant or kernel.calls_python or is_precomputed(kernel):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kernbench import KernelSVC
+from kernbench.kernels import Gaussian, Linear
 
 
 @pytest.mark.parametrize(("kernel", "settings"), [("poly", {}), ("linear", {"fit_intercept": False})])
@@ -41,3 +42,21 @@ def test_with_a_rare_class_more_rows_are_float64(n, n_positive, solver, expected
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert KernelSVC(solver=solver, max_iter=1, random_state=0).fit(X, y).dtype_ == expected
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("kernel", "dtype", "n"),
+    [
+        ("additive_chi2", "auto", 2100),
+        (Gaussian(3.0) + Linear(), "auto", 2100),
+        (Gaussian(3.0) * Linear(), "auto", 2100),
+        (lambda X, Z: X @ Z.T, "auto", 2100),
+        (Gaussian(3.0) + Linear(), "float64", 2600),
+    ],
+)
+def test_sums_products_and_functions_have_no_terms_of_rows(kernel, dtype, n):
+    """Whether float32 is too coarse for a Gaussian follows from them."""
+    X = np.random.default_rng(0).uniform(size=(n, 12))
+    model = KernelSVC(kernel, dtype=dtype, max_iter=2).fit(X, np.arange(n) % 2)
+    assert model.dtype_ == ("float32" if dtype == "auto" else dtype)
