@@ -5,11 +5,12 @@ import math
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.base import row_sums, squared_norms
 from kernbench.kernels.constants import EPS
 from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
-from kernbench.kernels.functions import Matern, Polynomial
+from kernbench.kernels.functions import DotProduct, ExponentialChiSquared, Matern, Polynomial
 
 TABLE_OF_MATERN = 1e-12  # error of its interpolation in float64; that in float32 is below 8 eps
 
@@ -38,6 +39,10 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     sums = n_entries + 8.0
     if isinstance(kernel, Polynomial):
         return eps * sums * int(kernel.degree)
+    if isinstance(kernel, DotProduct):
+        return eps * sums * max(4.0, _degree(kernel, X))
+    if isinstance(kernel, ExponentialChiSquared):
+        return eps * max(4.0 * sums, _of_quotients(kernel, n_entries, X, storage))
     if not kernel.translation_invariant or X.shape[0] == 0:
         return eps * 4.0 * sums
     if kernel.coordinatewise:
@@ -55,6 +60,27 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     others = terms[terms <= limit * kernel.norm_factor]
     by_products = _of_distances(eps, n_entries, float(others.max(initial=0.0)) / kernel.norm_factor)
     return max(by_products, eps * (8.0 + X.shape[1] + 3.0 * math.sqrt(square)))
+
+
+def _degree(kernel, X):
+    """Return t f'(t) / f(t) of the power series f at the largest <x, x>: a relative error of t grows by this factor."""
+    largest = float(squared_norms(X).max(initial=0.0))
+    powers = np.arange(len(kernel.constants))
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = np.array(kernel.constants) * np.power(largest, powers)
+        degree = float(terms @ powers / terms.sum())
+    return degree if np.isfinite(degree) else float(powers[-1])
+
+
+def _of_quotients(kernel, n_entries, X, storage):
+    """Values exp(-t), t = gamma sum_j (x_j - z_j)^2 / (x_j + z_j), of rows with sums of at most s, in units of eps.
+
+    A term has a slope of at most 3 |x_j - z_j| / (x_j + z_j), so that rounding of the entries moves t by at most
+    1.5 eps sqrt(2 gamma s t), and sqrt(t) exp(-t) < 0.43. The sum over the stored entries of a sparse row starts with
+    the sum of the other row, from which it subtracts in runs of 32: that costs some eps gamma s.
+    """
+    largest = kernel.gamma * float(row_sums(X).max(initial=0.0))
+    return 8.0 + n_entries + 2.0 * math.sqrt(largest) + (8.0 * largest if storage == "csr" else 0.0)
 
 
 def _of_distances(eps, n_entries, square):

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kernbench import KernelSVC
 from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
-from kernbench.kernels import Gaussian
+from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian
 from kernbench.kernels import rows as compiled
+from kernbench.problems.certificate.kernel_values import error_of_values
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows
@@ -86,3 +88,31 @@ def test_billions_of_updates_do_not_widen_a_gap_that_they_left_alone(dtype):
     assert found.status == "converged" and found.gap <= 1e-3 * found.objective
     blind = replace(result.solution, state={})  # scores are not known
     assert dtype == "float32" or certified(examined, replace(result, n_iter=10**11, solution=blind), 1e-3).gap > 1e-3
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("size", [1.0, 1e2, 1e4, 1e6])
+def test_bound_of_exponential_chi_squared_values_grows_with_the_rows(size, form, dtype, global_random_seed):
+    """Sums over stored entries start with the sum of a row and subtract from it."""
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.gamma(1.0, size=(60, 2 if form is np.asarray else 40)) * size
+    X[1::2] = X[::2] * (1 + rng.normal(size=(30, 1)) / size**0.5)  # chi-squared distances of about 1
+    X = np.abs(X) * (rng.random(X.shape[1]) < 0.2 if form is sparse.csr_matrix else 1)
+    wide, kernel = X.astype(np.longdouble), ExponentialChiSquared(1.0)
+    total = wide[:, None] + wide
+    quotients = np.square(wide[:, None] - wide) / np.where(total > 0, total, 1)
+    error = np.abs(compiled.KernelRows(form(X), kernel, dtype=dtype).batch(np.arange(60)) - np.exp(-quotients.sum(2)))
+    assert error.max() <= error_of_values(kernel, dtype, form(X))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("degree", [2, 20, 200])
+def test_bound_of_power_series_grows_with_their_degree(degree, dtype, global_random_seed):
+    X = np.random.default_rng(global_random_seed).normal(size=(400, 3))
+    X /= np.linalg.norm(X, axis=1).max()
+    kernel, wide = DotProduct((0.0,) * degree + (1.0,)), X.astype(np.longdouble)
+    exact = (wide @ wide.T) ** degree
+    error = np.abs(compiled.KernelRows(X, kernel, dtype=dtype).batch(np.arange(400)) - exact).max() / exact.max()
+    assert error <= error_of_values(kernel, dtype, X)
+    assert error_of_values(DotProduct.exponential(20), dtype, X) == error_of_values(DotProduct(), dtype, X)
