@@ -5,12 +5,15 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from kernbench._random import as_generator
+from kernbench.kernels.blocks import as_rows
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_name
 
 MEDIAN_ROWS = 2000
 GEMM_FEATURES = 200  # above, a matrix product beats loops over pairs, and sparse rows stay sparse
 CHUNK_VALUES = 4_000_000
+ACCURATE = 1e6  # squared distances, in units of their largest rounding error, from which they are accurate
+FEW_PAIRS = 1e-3  # share of pairs that do not move the median
 EPS = float(np.finfo(float).eps)
 ROUNDINGS = 8.0  # largest error of the mean of equal entries, in units of the last place
 METRICS = ("euclidean", "l1")
@@ -43,23 +46,43 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
         X = X[np.sort(as_generator(random_state).choice(X.shape[0], n_rows, replace=False))]
     if X.shape[0] < 2:
         return 1.0
-    distances = _manhattan(X) if metric == "l1" else _euclidean(X)
-    median = float(np.median(distances, overwrite_input=True))
+    median = _median(_manhattan(X)) if metric == "l1" else _euclidean(X)
     return median if median > 0 else 1.0
 
 
+def _median(distances):
+    return float(np.median(distances, overwrite_input=True))
+
+
 def _euclidean(X):
-    """Distances of all pairs, in no particular order."""
+    """The median of the distances of all pairs."""
     if X.shape[1] <= GEMM_FEATURES:
-        return pdist(X.toarray() if sparse.issparse(X) else X)
-    X = X.astype(np.float64)
-    if not sparse.issparse(X):
-        X -= X.mean(axis=0)  # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin
+        return _median(pdist(X.toarray() if sparse.issparse(X) else X))
+    if sparse.issparse(X):
+        return _median(_by_products(X.astype(np.float64))[0])
+    # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin. A few rows afar move the mean away from all others, but not
+    # the median of a column; clusters far from each other have no common centre.
+    for centre in (np.mean, np.median):
+        rows = X.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows -= centre(rows, axis=0)
+            distances, least = _by_products(rows)
+        n_pairs, median = len(distances), _median(distances)
+        if np.count_nonzero(least > median) <= FEW_PAIRS * n_pairs and not np.isnan(median):
+            return median
+    copies = np.unique(X, axis=0, return_counts=True)[1]
+    if np.sum(copies * (copies - 1)) > X.shape[0] * (X.shape[0] - 1) / 2:
+        return 0.0  # more than half of the pairs are equal
+    return _median(pdist(X))
+
+
+def _by_products(X):
+    """Return the distances of all pairs, in no particular order, and bounds on those that are not accurate."""
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     norms = np.asarray(squares.sum(axis=1)).ravel()
     # Relative to the norms; rows at a smaller distance are equal up to rounding.
     smallest = 4.0 * X.shape[1] ** 0.5 * np.finfo(float).eps
-    pairs, height = [], max(1, CHUNK_VALUES // X.shape[0])
+    pairs, rounded, height = [], [], max(1, CHUNK_VALUES // X.shape[0])
     for start in range(0, X.shape[0], height):
         with single_threaded_blas():  # its rounding depends on the number of threads
             products = X[start : start + height] @ X[start:].T
@@ -67,9 +90,10 @@ def _euclidean(X):
         for i, row in enumerate(products, start):
             sums = norms[i] + norms[i + 1 :]
             squared = sums - 2.0 * row[i + 1 - start :]
+            rounded.append(sums[squared < ACCURATE * smallest * sums])
             squared[squared < smallest * sums] = 0.0
             pairs.append(np.sqrt(squared))
-    return np.concatenate(pairs)
+    return np.concatenate(pairs), np.sqrt(ACCURATE * smallest * np.concatenate(rounded))
 
 
 def _manhattan(X):
@@ -99,7 +123,7 @@ def scale(X):
     # In two passes and in float64: the mean of the squares minus the squared mean cancels.
     n_entries = X.shape[0] * X.shape[1]
     if sparse.issparse(X):
-        stored = np.asarray(X.tocsr().data, dtype=np.float64)
+        stored = np.asarray(as_rows(X).data, dtype=np.float64)
         mean = stored.sum() / n_entries
         squares = np.square(stored - mean).sum() + (n_entries - len(stored)) * mean**2
     else:

@@ -96,3 +96,25 @@ def test_laplacian_takes_the_median_of_l1_distances(X):
 def test_scale_goes_through_chunks(X, monkeypatch):
     monkeypatch.setattr(bandwidth, "CHUNK_VALUES", 3 * X.shape[1])
     assert scale(X) == pytest.approx(1 / (X.shape[1] * X.var()), rel=1e-13)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("far", [1e10, 1e30, 1e200])
+@pytest.mark.parametrize("n_far", [1, 20])
+def test_rows_afar_do_not_round_away_the_distances_of_the_others(far, n_far):
+    """Squared norms from a mean between them hold no digit of these."""
+    X = np.random.default_rng(0).normal(size=(60, MANY))
+    X[:n_far] *= 2.0
+    X[:n_far] += far
+    assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=1e-6)
+
+
+def test_mostly_equal_rows_and_few_features():
+    X = np.zeros((50, MANY))
+    X[:10] = np.random.default_rng(0).normal(size=(10, MANY))
+    assert median_distance(X) == 1.0
+
+
+def test_entries_stored_twice_are_added():
+    X = sparse.csr_matrix((np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
+    assert scale(X) == scale(X.toarray())
