@@ -329,7 +329,7 @@ def squared_norms(X):
     if sparse.issparse(X):
         squares = X.astype(np.float64).power(2)
         return np.asarray(squares.sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64, casting="same_kind")
 
 
 def row_sums(X):

@@ -5,7 +5,16 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise
 
-from kernbench.kernels import Callable, ChiSquared, Gaussian, Laplacian, Linear, Polynomial, Precomputed
+from kernbench.kernels import (
+    Callable,
+    ChiSquared,
+    ExponentialSemigroup,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+)
 from kernbench.reference.kernels.rows import evaluate
 
 TEXTBOOK = {
@@ -124,3 +133,14 @@ def test_the_diagonal_checks_the_domain_and_takes_lists():
         with pytest.raises(ValueError, match="column 0 holds -1"):
             call([[-1.0, 2.0]])
     np.testing.assert_array_equal(Linear().diag([[1, 2], [3, 4]]), [5.0, 25.0])
+
+
+@pytest.mark.parametrize("given", [bool, np.uint8, np.int16, np.float16, np.float32, np.longdouble])
+@pytest.mark.parametrize("kernel", [ExponentialSemigroup(0.05), Linear(), Polynomial()], ids=repr)
+def test_the_diagonal_of_other_numbers_is_that_in_float64(kernel, given):
+    """Of 8-bit integers NumPy's square root is float16, which SciPy's sparse matrices do not have."""
+    X = np.random.default_rng(4).integers(0, 100, size=(6, 5)).astype(given)
+    expected = kernel.diag(X.astype(np.float64))
+    forms = [X] if given is np.float16 else [X, sparse.csr_matrix(X)]
+    for rows in forms:
+        assert kernel.diag(rows) == pytest.approx(expected, rel=1e-14)

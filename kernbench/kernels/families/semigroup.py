@@ -36,7 +36,7 @@ class ExponentialSemigroup(Kernel):
         return (float(self.beta),)
 
     def diagonal(self, X: Rows) -> Any:
-        return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(X)))
+        return np.exp(-self.beta * np.sqrt(2.0) * row_sums(np.sqrt(_as_float64(X))))
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class ReciprocalSemigroup(Kernel):
         return float(self.lam)
 
     def diagonal(self, X: Rows) -> Any:
-        X = X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        X = _as_float64(X)
         logs = (X * (2.0 / self.lam)).log1p() if sparse.issparse(X) else np.log1p(X * (2.0 / self.lam))
         return np.exp(-row_sums(logs))
+
+
+def _as_float64(X):
+    """Return X in float64: NumPy's square root of 8-bit integers is float16."""
+    return X.astype(np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
