@@ -17,8 +17,10 @@ def as_rows(X, name="X"):
     if sparse.issparse(X):
         check_indices(X, name)
         X = X.tocsr()
-        if not X.has_canonical_format:
+        has_room = len(X.data) > X.indptr[-1]  # behind the last entry, which sums of rows by SciPy would include
+        if has_room or not X.has_canonical_format:
             X = X.copy()
+            X.prune()
             X.sum_duplicates()
         return X
     X = np.asarray(X)
@@ -84,7 +86,7 @@ def block(kernel, X, Z=None, *, dtype=None, out=None):
         Precision of computation and result; by default that of `out`, or float32 if X is float32, else float64.
     out : ndarray of shape (n, m), optional
         Where to write the result, C-contiguous; reusing memory saves the page faults of a new array, up to half of the
-        time of a large block.
+        time of a large block. It may overlap X or Z, which takes another matrix of its size.
 
     Returns
     -------
@@ -111,6 +113,9 @@ def block(kernel, X, Z=None, *, dtype=None, out=None):
         return out
     columns = Operand(X if Z is None else Z, kernel, dtype)
     out = _checked_out(out, (X.shape[0], columns.n_rows), dtype)
+    if any(np.may_share_memory(out, rows) for rows in (X, Z) if isinstance(rows, np.ndarray)):
+        out[:] = block(kernel, X, Z, dtype=dtype)  # tiles are written before all rows are read
+        return out
     with single_threaded_blas():
         if Z is None or X is Z:
             return fill_block(make_engine(kernel, columns, columns), np.arange(X.shape[0]), out)

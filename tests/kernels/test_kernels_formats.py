@@ -6,6 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from kernbench.kernels import ArcCosine, ChiSquared, Cosine, Linear
+from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
 
 # Around the widths of the engine: 64 queries of a sparse panel, 512 of a dense one, 512 columns of a stretch.
@@ -157,3 +159,33 @@ def test_indices_out_of_range_are_refused(kernel, index):
     X.indices[1] = index
     with pytest.raises(ValueError, match="column indices go from 0 to 2"):
         kernel(X)
+
+
+def test_float16_rows_that_are_mostly_zero_are_taken(kernel, thin_rows):
+    """They are stored sparse, and SciPy has no sparse float16."""
+    X = thin_rows(40, 12).astype(np.float16)
+    np.testing.assert_array_equal(kernel(X), kernel(X.astype(np.float64)))
+
+
+def test_spare_room_behind_the_entries_counts_for_nothing(kernel):
+    X = sparse.random(10, 20, 0.2, format="csr", random_state=0)
+    roomy = X.copy()
+    roomy.data, roomy.indices = np.append(X.data, [1e9, 1e9]), np.append(X.indices, [3, 3]).astype(np.int32)
+    for one in (kernel, ChiSquared()):
+        np.testing.assert_array_equal(one(roomy), one(X))
+        np.testing.assert_array_equal(one.diag(roomy), one.diag(X))
+        np.testing.assert_array_equal(KernelRows(roomy, one).diagonal(), one.diag(X))
+    assert len(roomy.data) == X.nnz + 2
+
+
+@pytest.mark.parametrize("one", [Cosine(), ArcCosine(1)], ids=repr)
+def test_sparse_rows_without_features_are_rows_of_zeros(one):
+    np.testing.assert_array_equal(one(sparse.csr_matrix((3, 0))), np.zeros((3, 3)))
+
+
+def test_more_features_than_indices_of_32_bits_are_refused():
+    """Their indices would wrap around, to other features or to memory that is not the panel's."""
+    columns, starts = np.array([5, 2**32 + 5]), np.array([0, 1, 2])
+    X = sparse.csr_matrix((np.ones(2), columns, starts), shape=(2, 2**40))
+    with pytest.raises(ValueError, match="X has 1099511627776 features"):
+        Linear()(X)

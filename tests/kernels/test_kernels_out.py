@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.kernels import Callable, Cauchy, Gaussian, Matern, Precomputed
+from kernbench.kernels import Callable, Cauchy, Gaussian, Linear, Matern, Precomputed
 from kernbench.kernels.blocks import block
 from kernbench.kernels.engine.operands.prepared import prepare
 
@@ -84,3 +84,16 @@ def test_rows_out_of_range_are_refused_and_nan_goes_its_way():
     X[2, 0] = 1e30
     with pytest.raises(ValueError, match="too large for this kernel in float32"):
         prepare(Gaussian(), X, np.dtype(np.float32))
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(20.0) + Cauchy(20.0)], ids=["rows as they are", "prepared rows"])
+def test_out_may_be_the_rows_themselves(kernel):
+    """More than one tile: a tile would overwrite rows that the next one reads."""
+    X = np.random.default_rng(3).normal(size=(600, 600))
+    expected = kernel(X)
+    for rows in ((), (X.copy(),)):
+        out = X.copy()
+        assert kernel(out, *rows, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+    memory = np.r_[X, X]
+    np.testing.assert_array_equal(kernel(X, memory[300:900], out=memory[:600]), kernel(X, np.r_[X[300:], X[:300]]))

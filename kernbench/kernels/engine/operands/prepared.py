@@ -164,7 +164,7 @@ def _prepare_dense(kernel, X, dtype, storage, centre):
 
 
 def _prepare_csr(kernel, X, dtype, storage, centre):
-    X = sparse.csr_matrix(X)
+    X = sparse.csr_matrix(X.astype(np.float32) if X.dtype == np.float16 else X)  # SciPy has no sparse float16
     if kernel.translation_invariant:
         # As for dense rows, but only columns without zeros can be centred without becoming dense.
         centre = centre_of_sparse(X) if centre is None else centre
@@ -181,6 +181,8 @@ def _prepare_csr(kernel, X, dtype, storage, centre):
 
 
 def _csr(shape, values, terms, centre, columns, starts):
+    if shape[1] > 2**31:
+        raise ValueError(f"X has {shape[1]} features: the columns of sparse rows are numbered in 32 bits, up to 2**31")
     columns, starts = (np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(starts, dtype=np.int64))
     return PreparedRows("csr", shape, np.ascontiguousarray(values), terms, centre, columns, starts)
 
@@ -252,10 +254,10 @@ def _fill_strips(data, start, rows):
 def _is_sparse_enough(X, share):
     """Whether the share of entries that are not zero is below `share`, and rows are long enough for it to matter."""
     n_entries = X.shape[0] * X.shape[1]
-    if n_entries == 0 or X.shape[1] >= 2**31 - 1:
-        return sparse.issparse(X)
     if X.shape[1] <= 8:
         return False
+    if n_entries == 0 or X.shape[1] >= 2**31 - 1:
+        return sparse.issparse(X)
     if sparse.issparse(X):
         return X.nnz < share * n_entries
     stored, height = 0, max(1, COUNTED_ENTRIES // X.shape[1])
