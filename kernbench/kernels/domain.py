@@ -34,8 +34,8 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     Raises
     ------
     ValueError
-        If an entry is outside the domain (the message names its column), or the largest kernel value, or the
-        largest squared norm it is computed from, or a parameter of the kernel, does not fit.
+        If an entry is outside the domain (the message names its column), or the largest value of the kernel or of a
+        component, or the largest squared norm it is computed from, or a parameter of the kernel, does not fit.
     """
     if kernel.routine == "precomputed" or X.shape[0] == 0:
         return
@@ -43,9 +43,15 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
         kernel.check_domain(X, feature_names)
     if kernel.calls_python:
         return  # its growth is unknown
-    limit = LIMITS[np.dtype(dtype)]
     check_constants(kernel, dtype, wider=wider)
-    largest = largest_entry(X) if largest is None else largest
+    _check_values(X, kernel, dtype, wider, largest_entry(X) if largest is None else largest)
+
+
+def _check_values(X, kernel, dtype, wider, largest):
+    """Raise ValueError if a value of the kernel overflows, or one of a component: infinity times 0 would be NaN."""
+    for component in kernel.components:
+        _check_values(X, component, dtype, wider, largest)
+    limit = LIMITS[np.dtype(dtype)]
     bound = largest * largest * X.shape[1]  # of floats: an overflow is infinity, without a warning
     if (kernel.translation_invariant or type(kernel) is Linear) and bound < limit:
         return  # its diagonal is constant, or has this bound

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernbench
-from kernbench.kernels import DotProduct, Linear, Sigmoid
+from kernbench.kernels import DotProduct, ExponentialSemigroup, Linear, Polynomial, Sigmoid
 from kernbench.kernels.domain import check_range
 
 MODELS = {
@@ -51,3 +51,15 @@ def test_the_error_names_the_parameter():
             check_range(X, kernel, "float32")
     with pytest.raises(ValueError, match="too large for float32"):
         Sigmoid(1e40)(X.astype(np.float32))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", [Polynomial(10) * ExponentialSemigroup(), 1e-30 * Polynomial(10)], ids=repr)
+def test_a_component_that_overflows_is_refused_though_the_combination_fits(kernel, form):
+    X = form(np.random.default_rng(0).uniform(50, 100, size=(40, 10)))
+    y = np.arange(40) % 2
+    model = kernbench.KernelSVC(kernel, dtype="float32", max_iter=100)
+    for fit_or_predict in (lambda: model.fit(X, y), lambda: model.fit(X / 100, y).decision_function(X)):
+        with warnings.catch_warnings(), pytest.raises(ValueError, match="too large for this kernel in float32"):
+            warnings.simplefilter("ignore")
+            fit_or_predict()
