@@ -159,8 +159,9 @@ def matmul(kernel, X, Z, A, *, dtype=None):
     Notes
     -----
     Needs memory for Z in `dtype` (dense for kernels that do not keep zeros, even if Z is CSR), for the result, and
-    some 50 MB of tiles, for any n and m. Tiles of up to about a thousand columns are added up in float64; within a
-    tile, the sum of one right-hand side is float64 as well, those of several are of `dtype`.
+    some 50 MB of tiles, for any n and m. Tiles of up to about a thousand columns, of more for a few rows of X, are
+    added up in float64; within a tile, the sum of one right-hand side is float64 as well, those of several are of
+    `dtype`.
     """
     X, Z = as_rows(X), as_rows(Z, "Z")
     dtype = _default_dtype(X, dtype)
