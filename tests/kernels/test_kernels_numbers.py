@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.kernels import Gaussian, Laplacian, Linear, Polynomial
+from kernbench.kernels import DotProduct, Gaussian, Laplacian, Linear, Polynomial
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
@@ -144,3 +144,22 @@ def test_powers_are_exact_where_they_can_be(degree, dtype):
     assert Polynomial(degree, 0.0, 1.0)(x, dtype=dtype).item() == 4.0**degree
     assert Polynomial(degree, 1.0, 0.5)(x, -x, dtype=dtype).item() == (-1.0) ** degree
     assert Linear()(x, -x, dtype=dtype).item() == -4.0
+
+
+@storage
+@pytest.mark.parametrize("n_terms", [12, 36, 40, 60, 170])
+def test_coefficients_below_float32_keep_their_digits(n_terms, storage):
+    """1 / 40! is 0 in float32, but 30^40 / 40! is not negligible against exp(30)."""
+    X = np.random.default_rng(5).normal(size=(50, 12))
+    X *= np.sqrt(30 / np.square(X).sum(axis=1).max())
+    X[::2, 3:] = 0
+    kernel = DotProduct.exponential(n_terms)
+    exact = evaluate(kernel, X)
+    assert np.abs(kernel(storage(X), dtype="float32") - exact).max() < 1e-5 * exact.max()
+    assert np.abs(kernel(storage(X)) - exact).max() < 1e-13 * exact.max()
+
+
+def test_one_tiny_coefficient_of_huge_products():
+    X = 1e10 * np.random.default_rng(6).normal(size=(20, 3))
+    for kernel in (DotProduct((0.0, 0.0, 1e-46)), DotProduct((1e-3, 0.0, 0.0, 0.0, 1e-86))):
+        np.testing.assert_allclose(np.diag(kernel(X, dtype="float32")), kernel.diag(X), rtol=1e-5)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil, ldexp, log2
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -9,6 +10,9 @@ import numpy as np
 
 from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
+
+SMALLEST = float(np.finfo(np.float32).tiny)
+LARGEST_EXPONENT = 120  # of coefficients of a power series, of 2, within the range of float32
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,30 @@ class DotProduct(Kernel):
         return cls(tuple(1.0 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, n_terms)]))))
 
     @property
+    def _used(self) -> Any:
+        return self.coefficients[: np.flatnonzero(self.coefficients)[-1] + 1]  # 0 times an infinite power would be NaN
+
+    @property
+    def _exponent(self) -> int:
+        """The power of 2 by which rows are divided so that the last coefficient, which grows, is one in float32.
+
+        Powers of 2 round nothing: values in float64 are the same to the last bit.
+        """
+        used, degree = self._used, len(self._used) - 1
+        if degree == 0 or used[-1] >= SMALLEST:
+            return 0
+        wanted = ceil(-log2(used[-1]) / (2 * degree))
+        allowed = min(int((LARGEST_EXPONENT - log2(c)) / (2 * n)) for n, c in enumerate(used) if n > 0 and c > 0)
+        return max(0, min(wanted, allowed))
+
+    @property
+    def unit(self) -> Any:
+        return 2.0**self._exponent
+
+    @property
     def constants(self) -> Any:
-        used = np.flatnonzero(self.coefficients)[-1] + 1  # 0 times an infinite power would be NaN
-        return self.coefficients[:used]
+        exponent = self._exponent
+        return tuple(ldexp(c, 2 * exponent * n) for n, c in enumerate(self._used))
 
     def diagonal(self, X: Rows) -> Any:
         return np.polynomial.polynomial.polyval(squared_norms(X), self.coefficients)

@@ -65,9 +65,9 @@ def error_of_values(kernel, dtype, X, row_terms=None):
 def _degree(kernel, X):
     """Return t f'(t) / f(t) of the power series f at the largest <x, x>: a relative error of t grows by this factor."""
     largest = float(squared_norms(X).max(initial=0.0))
-    powers = np.arange(len(kernel.constants))
+    powers = np.flatnonzero(kernel.coefficients)
     with np.errstate(over="ignore", invalid="ignore"):
-        terms = np.array(kernel.constants) * np.power(largest, powers)
+        terms = np.array(kernel.coefficients)[powers] * np.power(largest, powers)
         degree = float(terms @ powers / terms.sum())
     return degree if np.isfinite(degree) else float(powers[-1])
 
