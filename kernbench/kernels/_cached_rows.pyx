@@ -49,8 +49,9 @@ cdef class CachedRows:
     def _use(self, kernel, Operand operand):
         """Start with an empty cache over the rows of `operand`."""
         cdef Py_ssize_t n = operand.n_rows
-        self.engine = make_engine(kernel, operand, operand)
-        self.n_rows = n
+        self.reserved = True    # until `_forget`: an error or Ctrl-C in between leaves slots without their rows
+        engine, slot_of = make_engine(kernel, operand, operand), np.empty(n, dtype=np.intp)
+        self.engine, self.slot_of, self.n_rows = engine, slot_of, n
         self.cheap = self.engine.tiled and not self.in_place and not self.keep and self.engine.work <= CHEAP_WORK
         self.row_bytes = max(n, 1) * self.engine.item
         self.capacity = n if self.in_place else min(n, max(<Py_ssize_t> 2, self.pool_bytes // self.row_bytes))
@@ -60,7 +61,6 @@ cdef class CachedRows:
             size = max(self.capacity * self.row_bytes, min(self.pool_bytes, n * self.row_bytes))
             self.pool = np.empty(size + 64, dtype=np.uint8)
             self.base = <char *> <size_t> self.pool.ctypes.data
-        self.slot_of = np.empty(n, dtype=np.intp)
         self._forget()
 
     def _forget(self):
@@ -219,6 +219,7 @@ cdef class CachedRows:
         cdef Py_ssize_t[::1] new_position = position
         cdef Py_ssize_t[::1] moved = np.full(old_capacity + 1, -1, dtype=np.intp)
         cdef Py_ssize_t new_bytes = max(n_new, 1) * self.engine.item
+        self.reserved = True    # see `_use`: from here on rows are not where the slots say
         for slot in range(self.n_used):
             if new_position[self.owner[slot]] < 0:
                 continue

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernbench.kernels import Callable, Gaussian, Precomputed
+from kernbench.kernels import Callable, Gaussian, Precomputed, _cached_rows
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
 
@@ -215,3 +215,19 @@ def test_restriction_to_what_is_no_subset_is_refused(make_rows, points, keep, as
     with pytest.raises((ValueError, IndexError)):
         rows.restrict(np.array(keep, dtype=np.intp))
     assert_close(rows.batch([1, 2]), evaluate(Gaussian(1.0), points)[[1, 2]])
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_restriction_that_is_broken_off_loses_the_cache_only(make_rows, points, error, monkeypatch, assert_close):
+    """Cached rows are compacted first, so that they no longer are where the slots say."""
+
+    def broken_off(*operands):
+        raise error
+
+    rows = make_rows(5)
+    rows.batch([1, 2, 3])
+    with monkeypatch.context() as patch, pytest.raises(error):
+        patch.setattr(_cached_rows, "make_engine", broken_off)
+        rows.restrict(np.arange(1, N, 2))
+    assert rows.n_rows == N
+    assert_close(rows.batch([1, 2, 3]), evaluate(Gaussian(1.0), points)[[1, 2, 3]])

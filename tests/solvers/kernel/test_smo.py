@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 from sklearn.svm import SVC
 
-from kernbench.kernels import Callable, Gaussian, Linear, Precomputed
+from kernbench.kernels import Callable, Gaussian, Linear, Precomputed, _cached_rows
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo.active_set import ActiveSet
 from kernbench.solvers.kernel.smo.smo import SMO
 
 
@@ -100,17 +101,46 @@ def test_dual_objective_is_that_of_libsvm(overlapping, libsvm_dual, C, gamma, dt
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_shrinking_leaves_out_and_brings_back(overlapping, fit_intercept):
+def test_shrinking_leaves_out_and_brings_back(overlapping, fit_intercept, monkeypatch):
     X, y = overlapping
-    results = []
+    results, sizes, restricted = [], [], ActiveSet._leave_out
+
+    def counted(active, *arguments):
+        members = restricted(active, *arguments)
+        sizes.append(len(active.indices))
+        return members
+
+    monkeypatch.setattr(ActiveSet, "_leave_out", counted)
     for shrinking in (True, False):
-        rows = double_rows(X, Gaussian(1.5))
-        solver = SMO(rows, y, alpha=1 / (10 * len(y)), fit_intercept=fit_intercept, tol=1e-5, shrinking=shrinking,
+        rows = double_rows(X, Gaussian(3.0))
+        solver = SMO(rows, y, alpha=1 / len(y), fit_intercept=fit_intercept, tol=1e-5, shrinking=shrinking,
                      classic_rows=0, working_set_size=16)  # fmt: skip
         results.append(driver.run(solver, tol=1e-5))
         assert rows.n_rows == len(y)
+        assert len(sizes) > 1 and min(sizes) < len(y) / 2 if shrinking else sizes == []
+        sizes.clear()
     assert all(result.converged for result in results)
     assert results[0].objective == pytest.approx(results[1].objective, rel=1e-6)
+
+
+def test_an_interrupt_while_coordinates_are_left_out_leaves_a_whole_state(overlapping, monkeypatch):
+    X, y = overlapping
+    make_engine, n_interrupts = _cached_rows.make_engine, 0
+
+    def interrupted(kernel, queries, columns):
+        nonlocal n_interrupts
+        if queries.n_rows < len(y) and queries is columns and n_interrupts < 2:
+            n_interrupts += 1
+            raise KeyboardInterrupt
+        return make_engine(kernel, queries, columns)
+
+    monkeypatch.setattr(_cached_rows, "make_engine", interrupted)
+    options = {"alpha": 1 / len(y), "tol": 1e-5, "classic_rows": 0, "working_set_size": 16}
+    solver = SMO(double_rows(X, Gaussian(3.0)), y, **options)
+    results = [driver.run(solver, tol=1e-5) for _ in range(3)]
+    assert [result.status for result in results] == ["interrupted", "interrupted", "converged"]
+    expected = driver.run(SMO(double_rows(X, Gaussian(3.0)), y, **options), tol=1e-5)
+    assert results[-1].objective == pytest.approx(expected.objective, rel=1e-6)
 
 
 def test_the_end_is_tested_on_everybody(overlapping):

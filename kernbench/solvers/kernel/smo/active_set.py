@@ -128,12 +128,13 @@ class ActiveSet:
         """Leave out the coordinates `shrinkable` (a mask over the active ones)."""
         active = np.arange(self._problem.n) if self.indices is None else self.indices
         self.write_back()
-        self._dropped.append((active[shrinkable], self.whole.beta.copy()))
         keep = np.flatnonzero(~shrinkable)
         position = np.full(len(shrinkable), -1, dtype=np.intp)
         position[keep] = np.arange(len(keep))
         members = position[members]
-        self.indices = active[keep]
-        self._rows.restrict(keep)
-        self.state = self.whole.take(self.indices)
+        dropped, indices = (active[shrinkable], self.whole.beta.copy()), active[keep]
+        state = self.whole.take(indices)
+        self._rows.restrict(keep)  # the longest step: Ctrl-C in it leaves indices and state as they were
+        self._dropped.append(dropped)
+        self.indices, self.state = indices, state
         return members[members >= 0]
