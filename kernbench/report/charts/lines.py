@@ -6,9 +6,10 @@ from statistics import median
 import numpy as np
 
 from kernbench.experiments.measure.rates import rate
-from kernbench.report.records.rows import rows_of
+from kernbench.report.records.cells import outside_trace
+from kernbench.report.records.rows import place, rows_of
 from kernbench.report.records.steps import on_one_grid, positive_steps
-from kernbench.report.statistics import median_or_none
+from kernbench.report.statistics import finite, median_or_none
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,20 @@ def lines_of(display, results):
     """
     found = {}
     for record in results.chosen_records(display):
-        runs = {}
+        runs, begins = {}, _begin(record, display.x)
         places = [display.panel, display.line], [display.x.path, display.y.path]
         for names, (x, y) in rows_of([record], *places, display.where):
-            x, y = x * display.x.factor, y * display.y.factor
+            x, y = (begins + x) * display.x.factor, y * display.y.factor
             if (x > 0 or not (display.x.log or display.steps)) and (y > 0 or not display.y.log):
                 runs.setdefault(names, []).append((x, y))
         for (panel, name), points in runs.items():
             found.setdefault(panel, {}).setdefault(name, []).append(points)
     return {panel: [_made(display, *item) for item in lines.items()] for panel, lines in found.items()}
+
+
+def _begin(record, axis):
+    """Where the axis stands at the first point of a trace: a fit takes time before the clock of its trace begins."""
+    return outside_trace(record, finite(place(record, "seconds.fit"))) if axis.path == "trace.seconds" else 0.0
 
 
 def _made(display, name, runs):
@@ -85,7 +91,8 @@ def finals_of(display, results):
             for axis in (display.x, display.y):
                 rows = list(rows_of([record], [display.panel], [axis.path], display.where))
                 for (panel,), (value,) in rows[-1:]:
-                    ends.setdefault(panel, {}).setdefault(axis.path, []).append(axis.factor * value)
+                    value = axis.factor * (_begin(record, axis) + value)
+                    ends.setdefault(panel, {}).setdefault(axis.path, []).append(value)
     return {
         panel: tuple(median_or_none(values.get(axis.path, [])) for axis in (display.x, display.y))
         for panel, values in ends.items()

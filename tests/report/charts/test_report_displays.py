@@ -207,6 +207,16 @@ def test_step_curves_of_repeats_are_combined_and_never_mixed(toy, records):
     assert (line.high >= line.y).all() and line.high[0] == 40.0 and line.low[0] == 20.0
 
 
+def test_lines_over_time_begin_after_the_set_up_of_a_fit(toy, records):
+    """The clock of a trace begins after it; without the solver's own time the trace is that of the whole fit."""
+    trace = {"seconds": [0.0, 1.0], "test_error": [0.4, 0.1]}
+    for seconds, ends in (({"fit": 6.0, "solver": 1.0}, (5.0, 6.0)), ({"fit": 1.0}, (1.0, 1.0))):
+        results = records.results(toy, [records.one(method="libsvm", trace=trace) | {"seconds": seconds}])
+        ((line,),) = lines_of(STEPS, results).values()
+        assert (line.x[0], line.x[-1]) == ends
+        assert finals_of(STEPS, results)["adult"][0] == ends[1]
+
+
 def test_the_end_of_the_baseline_is_a_level_and_a_budget(toy, records, drawn):
     rows = records.race()
     results = records.results(toy, rows)
