@@ -6,6 +6,7 @@
 
 * :mod:`~kernbench.problems.certificate.rounding` -- how far rounding may move an objective and a bound;
 * :mod:`~kernbench.problems.certificate.kernel_values` -- how far it may move kernel values;
+* :mod:`~kernbench.problems.certificate.closest_rows` -- how close rows that differ may be;
 * :mod:`~kernbench.problems.certificate.extended` -- scores and inner products in extended precision;
 * :mod:`~kernbench.problems.certificate.risks` -- the mean losses of margins and of pairs, with their dual bounds;
 * :mod:`~kernbench.problems.certificate.certify` -- the three stages;

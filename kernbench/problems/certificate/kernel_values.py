@@ -11,6 +11,7 @@ from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
 from kernbench.kernels.functions import DotProduct, ExponentialChiSquared, Matern, Polynomial
+from kernbench.problems.certificate.closest_rows import least_distance
 
 TABLE_OF_MATERN = 1e-12  # error of its interpolation in float64; that in float32 is below 8 eps
 
@@ -50,7 +51,7 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     terms = prepare(kernel, X, np.float64).terms if row_terms is None else row_terms
     square = float(terms.max()) / kernel.norm_factor
     if isinstance(kernel, Matern):
-        return _of_matern(eps, n_entries, square)
+        return _of_matern(eps, n_entries, square) + _of_a_steep_start(kernel, dtype, X, square)
     if square <= largest_square("dense", dtype):
         return _of_distances(eps, n_entries, square)
     limit = largest_square(storage_of(kernel, X), dtype)
@@ -97,9 +98,26 @@ def _of_matern(eps, n_entries, square):
 
     Squared distances below a twentieth of the norms are computed from differences (`kernels.engine._near`), others have
     a relative error of 20 times that of inner products, which counts at most 0.37 times. Rows are rounded as for
-    `_of_differences`, and no value changes by more than the distance.
+    `_of_differences`, and from nu = 1/2 on no value changes by more than the distance.
     """
     return eps * (30.0 + 15.0 * (2.0 + math.sqrt(n_entries)) + 6.0 * math.sqrt(square)) + TABLE_OF_MATERN
+
+
+def _of_a_steep_start(kernel, dtype, X, square):
+    """What rounding of rows may change in values of a Matérn kernel with nu < 1/2, whose slope at 0 is infinite.
+
+    At the distance t the slope is at most that of c (t / 2)^(2 nu), c = Gamma(1 - nu) / Gamma(1 + nu), since
+    t^(1 - nu) K_(1 - nu)(t) falls from its limit at 0: the change is largest for the closest rows.
+    """
+    if kernel.nu >= 0.5 or X.shape[0] < 2:
+        return 0.0
+    rounding = 6.0 * EPS[np.dtype(dtype)] * math.sqrt(square) + math.sqrt(np.finfo(dtype).tiny)
+    distance = max(least_distance(X) / kernel.unit, rounding)
+    power = 2.0 * kernel.nu
+    factor = math.gamma(1.0 - kernel.nu) / math.gamma(1.0 + kernel.nu)
+    # All of c (t / 2)^(2 nu) where rows may round to one another.
+    share = 1.0 if distance == rounding else -math.expm1(power * math.log1p(-rounding / distance))
+    return factor * (0.5 * distance) ** power * share
 
 
 def _of_differences(eps, n_entries, length, storage):

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gamma, kv
 
 LONG = np.longdouble
 EPS = float(np.finfo(LONG).eps)
@@ -128,7 +129,12 @@ def kernel_values(kernel, X):
     squares = np.square(differences).sum(axis=2)
     if name == "Matern":
         t = np.sqrt(2 * LONG(kernel.nu) * squares) / LONG(kernel.length_scale)
-        return np.exp(-t) * {0.5: 1, 1.5: 1 + t, 2.5: 1 + t + t**2 / 3}[kernel.nu]
+        if kernel.nu in (0.5, 1.5, 2.5):
+            return np.exp(-t) * {0.5: 1, 1.5: 1 + t, 2.5: 1 + t + t**2 / 3}[kernel.nu]
+        values = np.ones_like(t)  # of exact distances; the Bessel function is one of float64
+        near = t[t > 0].astype(np.float64)
+        values[t > 0] = 2 ** (1 - kernel.nu) / gamma(kernel.nu) * near**kernel.nu * kv(kernel.nu, near)
+        return values
     return np.exp(-squares / (2 * LONG(kernel.sigma) ** 2))
 
 
