@@ -147,7 +147,7 @@ def auc_interval(
     The interval of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1].
     Where all pairs are ranked right, or all wrong, the estimated variance is 0, and the bound is the exact binomial one
     of as many pairs as the smaller class has samples. That of a partial area lies between percentiles of a bootstrap
-    that draws from each class separately. Where all scores are equal, both are 0.5.
+    that draws from each class separately. Where all scores are equal, either interval is the area alone.
 
     Parameters
     ----------

@@ -59,7 +59,6 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
         With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
         the estimator has callbacks they are columns of its ``trace_``, too.
-
     n_rounds_ : int or ndarray of shape (n_problems,)
         With kernel machines solved by SMO: how many working sets were solved.
 

@@ -186,7 +186,7 @@ SOLVERS = [
         problem="roc-svm",
         method="kernbench.solvers.ranking.newton:Newton",
         paper="Chapelle and Keerthi 2010; Lee and Lin 2014; with kernels Kuo, Lee and Lin, SDM 2014",
-        complexity="two passes over the data per conjugate gradient step, a sort per Newton step; squared hinge only",
+        complexity="two passes over the data per conjugate gradient step, a sort per Newton step; smooth losses only",
         stopping="certified gap / objective",
         default_iterations=1000,
     ),

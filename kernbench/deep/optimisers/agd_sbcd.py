@@ -80,7 +80,7 @@ class AGDSBCD(SBCD):
 
     Between steps the module's parameters are the current v_n, and w when a stage has just ended. The result of the
     method is the mean of v_n over the last stage: evaluate inside ``with optimizer.averaged():``. Buffers, such as the
-    statistics of batch normalisation, are no parameters and follow all forward passes: recompute them there by
+    statistics of batch normalisation, are not parameters and follow all forward passes: recompute them there by
     `torch.optim.swa_utils.update_bn`. Parameters with ``requires_grad=False`` stay as they are.
 
     The state takes four times the memory of the parameters (w, the other network, two means; twice if a = 0), and 16
@@ -185,7 +185,7 @@ class AGDSBCD(SBCD):
         return values[0]
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from the state that `state_dict` returned.
+        """Continue from the state that `state_dict` returned.
 
         Parameters
         ----------

@@ -68,8 +68,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     checkpoint : str or Path, default=None
         File to which the state of the fit is written after each evaluation, every `look_every` steps, and on Ctrl-C.
     resume : bool, default=False
-        Go on from `checkpoint` if that file exists. On the CPU the outcome is that of a fit that was never stopped, bit
-        for bit. Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
+        Continue from `checkpoint` if that file exists; on the CPU the result is bit-identical to an uninterrupted fit.
+        Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
     callback : callable or list of callables, default=None
         Called at each evaluation with a model that can predict; returns None, a dict of columns for the trace, or
         True to stop.

@@ -69,7 +69,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         ``"auto"``.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
-        does, and needs almost no tuning. False is Algorithm 1 of the paper.
+        does: this needs almost no tuning. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
         Added to the diagonal of the covariance. Labels without noise bear less: try 1e-5 with ``step_size=1`` and
         ``average="tail"``.
@@ -139,7 +139,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        this is a loss on new rows.
+        that is a loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int

@@ -45,7 +45,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        it.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-3
@@ -56,9 +56,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Ratios below it are not told apart, for ``target="ratio"``: of relative novelty, :math:`e^{-\rho}`. Slopes of
         the loss are up to its inverse: floors below 0.05 need smaller steps, such as ``step_size=0.03`` for 0.01.
     batch_size : int, default=1024
-        New rows of a step, half of each sample. With `precondition` and ``target="ratio"`` smaller batches are learned
-        from together with the rows before them, a window, see `DoublyStochasticRegressor`; ``target="log_ratio"`` has
-        none, and needs 1,024 rows.
+        New rows of a step, half from each sample. With `precondition` and ``target="ratio"`` smaller batches are
+        learned from together with the rows before them, a window, see `DoublyStochasticRegressor`;
+        ``target="log_ratio"`` has none, and needs 1,024 rows.
     block_size : int or "auto", default="auto"
         Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
@@ -122,7 +122,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        this is a loss on new rows.
+        that is a loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int

@@ -45,7 +45,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        it. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     noise_variance : float, default=0.1
@@ -134,7 +134,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        this is a loss on new rows.
+        that is a loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int

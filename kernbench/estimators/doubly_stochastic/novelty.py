@@ -42,7 +42,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         The share of outliers, in (0, 1), and the strength of the regularisation.
     gamma : {"median", "scale", "auto"} or float, default="median"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        it.
     degree : int, default=3
     coef0 : float, default=0.0
     batch_size : int, default=1024
@@ -104,7 +104,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        this is a loss on new rows.
+        that is a loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int

@@ -39,17 +39,17 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        it. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-6
-        Strength of the regularisation, at least 0; with the squared error that of ridge regression times n, the number
-        of rows. With `precondition` it adds to `damping`.
+        Strength of the regularisation, at least 0; with the squared error the penalty of ridge regression is n alpha
+        for n rows. With `precondition` it adds to `damping`.
     loss : str, default="squared_error"
         ``"squared_error"`` r²/2 of r = f(x) - y, ``"huber"`` (r²/2 up to `delta`, linear beyond),
         ``"epsilon_insensitive"`` ``max(0, |r| - epsilon)``, ``"squared_epsilon_insensitive"`` its square,
-        ``"absolute_error"`` ``|r|``, or ``"quantile"`` max(q (-r),
-        (1 - q) r), whose minimiser is the conditional quantile q = `quantile`.
+        ``"absolute_error"`` ``|r|``, or ``"quantile"`` max(-q r, (1 - q) r), whose minimiser estimates the conditional
+        quantile q = `quantile`.
     delta : float, default=1.0
     epsilon : float, default=0.1
     quantile : float, default=0.5
@@ -121,7 +121,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        this is a loss on new rows.
+        that is a loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int

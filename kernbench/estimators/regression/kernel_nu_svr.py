@@ -62,7 +62,7 @@ class KernelNuSVR(KernelSVR):
     Attributes
     ----------
     epsilon_ : float
-        The width of the zone that was found: residuals up to this size cost nothing.
+        Half the width of the zone that was found: residuals up to this size cost nothing.
     objective_, duality_gap_ : float
         The objective above divided by C times the sum of the weights, and a certified bound on its distance to the
         optimum.
@@ -76,7 +76,7 @@ class KernelNuSVR(KernelSVR):
 
     See Also
     --------
-    KernelSVR : The width of the zone as a parameter.
+    KernelSVR : Half the width of the zone as a parameter.
 
     References
     ----------

@@ -46,14 +46,16 @@ class LinearRegressor(RegressorMixin, Model):
     quantile : float, default=0.5
         In (0, 1).
     solver : str, default="auto"
-        ``newton``, whatever the scales of the columns and `alpha`, is chosen for at most 1,500 columns, of which the
-        losses with kinks need at least as many rows; for the squared error its one step solves the normal equations.
+        ``newton``, whatever the scales of the columns and `alpha`, is chosen for at most 1,500 columns (with losses
+        other than ``squared_error`` and ``huber`` only if there are at least as many rows); for the squared error its
+        one step solves the normal equations.
         With more columns it is chosen for the smooth losses on at least as many rows. Else ``sdca``, dual coordinate
         ascent [1]_. ``rbcd`` minimises the smooth losses only.
         ``kernbench.solvers.registry.names("linear-regression")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
-        continues to the last digit if a million steps suffice, since this costs almost nothing.
+        continues to the last digit if a million steps suffice, since this costs almost nothing; so does ``newton``,
+        with losses that have kinks up to 64 columns.
     max_iter : int, default=-1
         Maximal number of iterations; one of ``sdca`` is a step on one row, one of
         ``newton`` a Newton step. -1 means the limit given in the registry; of ``sdca`` at least 10 million steps, or as

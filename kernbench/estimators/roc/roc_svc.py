@@ -118,10 +118,10 @@ class ROCSVC(RankingClassifier):
         Weights of the columns of ``feature_map_``, with ``nystroem`` and ``random``.
     dual_coef_ : ndarray of shape (1, n_SV)
         With ``exact``, coefficients of the support vectors: f(x) = Σ_k dual_coef_k · k(x, x_k).
-    support_, support_vectors_ : ndarray of shape (n_SV,), int32; ndarray or CSR matrix of shape (n_SV,
-    n_features)
-        With ``exact``, their indices in the training set, and they themselves ((0, 0) for a precomputed
-        kernel).
+    support_ : ndarray of shape (n_SV,), int32
+        With ``exact``, the indices of the support vectors in the training set.
+    support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)
+        With ``exact``; of shape (0, 0) for a precomputed kernel.
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     features_ : {"linear", "nystroem", "random", "exact"}
