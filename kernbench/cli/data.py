@@ -82,7 +82,7 @@ def path_command():
 def verify_command(ctx, names):
     """Compare the files that are present with the published checksums.
 
-    Missing files are listed and are no error; the exit code is 2 if a file is damaged or not the published one.
+    Missing files are listed, which is not an error; the exit code is 2 if a file is damaged or not the published one.
 
     \b
     Examples:

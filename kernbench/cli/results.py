@@ -158,7 +158,7 @@ def export_command(path, kind, results):
 @command.command("clean")
 @FOLDER
 def clean_command(results):
-    """Drop superseded records and lines that are no records; the files as they were are kept beside them.
+    """Drop superseded records and lines that are not records; the files as they were are kept beside them.
 
     \b
     Examples:

@@ -118,7 +118,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     check_parameters(build(**params))  # before a large file is read
     model = build(**params, verbose=int(not quiet and sys.stdout.isatty()))
     if scheduler is not None and not is_folder(data):
-        raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is none")
+        raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is not one")
     is_read_last = is_folder(data) or chunk_rows is not None
     if is_read_last and test is not None and not is_file(test):
         raise FileNotFoundError(f"there is no file {test}")
