@@ -119,7 +119,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
 
     _estimator, _grid = (
         KernelRegressor,
-        {"alphas": "alpha", "gammas": "gamma", "epsilons": "epsilon", "kernels": "kernel"},
+        {"alphas": "alpha", "epsilons": "epsilon", "gammas": "gamma", "kernels": "kernel"},
     )
     _make_task, _ascending = KernelRegressorTask, False
     _score_name, _oof_name = "R²", "oof_prediction_"

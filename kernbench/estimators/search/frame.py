@@ -153,8 +153,11 @@ class Search(SearchResult):
         return {}
 
     def _nothing(self, examples):
-        """Return a held-out model of zeros, to see what scorers ask for."""
-        return self._held_out(np.zeros(examples.shape), examples)
+        """Return a held-out model that has not seen the rows, to see what scorers ask for."""
+        values = np.zeros(examples.shape)
+        if examples.classes is None:  # the mean target: deviances, for example, are not defined at 0
+            values += examples.y.mean(axis=0)
+        return self._held_out(values, examples)
 
     def _decisions(self, model, X):
         """Return the values of rows that the scores are made of, by the model of a fold."""

@@ -41,7 +41,7 @@ class _HeldOutRows:
         if self.rows is None:
             return np.ravel(X)
         if X is self.rows or _are_equal(X, self.rows):
-            return slice(None)
+            return np.arange(len(self.decisions))  # copies: a function may change its own in place
         raise ValueError(
             "a scorer is called with the held-out rows of a fold and a model that knows their decision values: it may "
             "ask for the predictions of all these rows, not of some or of others"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import signature
 from numbers import Real
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -82,10 +83,14 @@ def checked_scoring(search, folds, examples):
     is_r2 = scorer is None and not hasattr(nothing, "labels") and (scoring is None or str(scoring) == "r2")
     scorer = scorer or check_scoring(nothing, _with_functions(scoring))
     takes_weights, is_own = _takes_weights(scorer), takes_rows(scoring)
-    model, rows = _scored(nothing, folds[0], examples, is_own)
+    (model, rows), test = _scored(nothing, folds[0], examples, is_own), folds[0].test
+    has_weights = takes_weights and examples.sample_weight is not None
+    given = {"sample_weight": examples.sample_weight[test]} if has_weights else {}
     try:
-        # R², a number, is not defined for the one row of a fold that leaves one out.
-        value = np.nan if is_r2 else scorer(model, rows, examples.y[folds[0].test])
+        with catch_warnings():
+            simplefilter("ignore")  # of predictions that are not those of a fit
+            # R², a number, is not defined for the one row of a fold that leaves one out.
+            value = np.nan if is_r2 else scorer(model, rows, examples.y[test], **given)
     except (AttributeError, ValueError) as error:
         if "predict_proba" in str(error):
             raise ValueError(
@@ -94,7 +99,7 @@ def checked_scoring(search, folds, examples):
         raise
     if isinstance(value, dict):
         names = tuple(value)
-        if refit is True or (isinstance(refit, str) and refit not in names):
+        if (isinstance(refit, bool | np.bool_) and refit) or (isinstance(refit, str) and refit not in names):
             raise ValueError(
                 f"with several scores refit must be the name of the one that decides, a function or False, got "
                 f"{refit!r}: the scores are {', '.join(names)}"

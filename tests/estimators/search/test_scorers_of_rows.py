@@ -128,3 +128,36 @@ def test_scorers_of_scikit_learn_copy_no_rows(monkeypatch):
     monkeypatch.setattr(Examples, "given_to_scorer", None)
     X, y = BY_NAME["KernelRegressorCV"].data()
     KernelRegressorCV(cv=3, scoring=make_scorer(median_absolute_error, greater_is_better=False)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["KernelSVCCV", "KernelRegressorCV"])
+def test_what_a_function_does_to_predictions_stays_with_it(name):
+    face = BY_NAME[name]
+    X, y = face.data()
+
+    def plain(model, X, y):
+        return float(np.mean(model.predict(X) * y))
+
+    def in_place(model, X, y):
+        predictions = model.predict(X)
+        predictions *= 0
+        return float(np.mean(predictions))
+
+    found = face.make(scoring={"in_place": in_place, "plain": plain}, refit=False).fit(X, y).cv_results_
+    alone = face.make(scoring=plain).fit(X, y).cv_results_
+    np.testing.assert_array_equal(found["mean_test_in_place"], 0.0)
+    np.testing.assert_array_equal(found["mean_test_plain"], alone["mean_test_score"])
+
+
+def test_a_function_may_need_weights():
+    X, y = BY_NAME["KernelSVCCV"].data(60)
+
+    def weighted(model, X, y, sample_weight):
+        return float(np.average(model.predict(X) == y, weights=sample_weight))
+
+    weights = np.linspace(0.1, 2.0, 60)
+    found, expected = (
+        KernelSVCCV([1.0], [0.1], cv=3, scoring=scoring).fit(X, y, sample_weight=weights).best_score_
+        for scoring in (weighted, "accuracy")
+    )
+    assert found == pytest.approx(expected)

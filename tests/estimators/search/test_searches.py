@@ -9,7 +9,15 @@ import pytest
 from scipy import sparse
 from search_faces import FACES, KERNELS, assert_same_cells, gaussian_matrix, step_of
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut, PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ParameterGrid,
+    PredefinedSplit,
+    StratifiedKFold,
+)
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernbench
@@ -221,6 +229,13 @@ def test_a_grid_over_epsilon(loss, solver):
     assert search.estimator_.epsilon == search.best_params_["epsilon"] == expected.best_params_["epsilon"]
 
 
+def test_cells_over_gamma_and_epsilon_are_in_the_order_of_a_grid_search():
+    search = KernelRegressorCV([0.1], [0.1, 1.0], epsilons=[0.2, 0.1], loss="epsilon_insensitive", cv=3)
+    search.fit(np.eye(9), np.arange(9.0) / 9)
+    grid = ParameterGrid({"alpha": [0.1], "epsilon": [0.2, 0.1], "gamma": [0.1, 1.0]})
+    assert search.cv_results_["params"] == list(grid)
+
+
 def test_a_grid_over_epsilon_and_kernels():
     """A kernel without gamma has one cell for each epsilon too."""
     rng = np.random.default_rng(0)
@@ -255,3 +270,12 @@ def test_a_grid_over_epsilon_and_kernels():
 def test_epsilons_that_make_no_grid(settings, message):
     with pytest.raises(ValueError, match=message):
         KernelRegressorCV([0.1], **{"loss": "epsilon_insensitive", **settings}).fit(np.eye(9), np.arange(9.0))
+
+
+@pytest.mark.parametrize("scoring", ["neg_mean_poisson_deviance", "neg_mean_gamma_deviance"])
+def test_scores_of_positive_predictions(scoring):
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y, alphas = np.exp(0.3 * X[:, 0]) + 3.0, [0.1, 0.01]
+    search = KernelRegressorCV(alphas, [0.1], cv=3, scoring=scoring).fit(X, y)
+    grid = GridSearchCV(KernelRegressor(gamma=0.1), {"alpha": alphas}, cv=3, scoring=scoring).fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-3)
