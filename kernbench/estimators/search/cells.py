@@ -1,9 +1,8 @@
 """The cells of a search: which were solved, their scores, and the best one so far."""
 
-import warnings
 from contextlib import contextmanager
 from dataclasses import replace
-from time import perf_counter
+from time import perf_counter, time
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench._callbacks import current_report
+from kernbench.estimators.fit import outcome
 from kernbench.estimators.search.one_kernel import Cell, SearchEnded
 from kernbench.estimators.search.store import StoredCells
 from kernbench.solvers.progress import progress_bar
@@ -96,7 +96,7 @@ class GridOfCells:
 
     def _run_in_parallel(self, parts):
         """Solve the cells that are not stored side by side: each worker one group, or one fold of it."""
-        left, bare, work = self.deadline - perf_counter(), self.search._bare(), []
+        ends, bare, work = time() + self.deadline - perf_counter(), self.search._bare(), []
         stored = [self._stored(group) for group in self.groups]
         for g, own in enumerate(stored):
             found = own.found(self._in_turn(g))
@@ -110,7 +110,7 @@ class GridOfCells:
             ):  # a worker that has all folds stores cells itself, lest the end of this process lose them
                 memory, own.folder = self.search.memory, None
             examples = replace(self.examples, given=None)  # rows are scored here
-            arguments = (bare, self.groups[g], examples, self.folds, missing, left, memory)
+            arguments = (bare, self.groups[g], examples, self.folds, missing, ends, memory)
             work += [delayed(_solved)(g, part, *arguments) for part in parts if missing]
         ended, partial = None, {}
         for g, part, cells, status, n_evaluations in Parallel(self.search.n_jobs, return_as=_order_of_returns())(work):
@@ -203,26 +203,23 @@ class GridOfCells:
         """Warn of a search that ended early, of scores that choose nothing and of fits that did not converge."""
         if self.status is not None:
             done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
-            warnings.warn(
+            outcome.warn(
                 f"The search ended after {done} of {len(self.cells)} cells, for {why}: the best of these was taken. "
                 f"Raise max_seconds, or shorten {' or '.join(self.search._grid)}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         if self.best_rank is not None and self.best_rank[0] == -np.inf:
-            warnings.warn(
+            outcome.warn(
                 "No cell has a finite mean score, so the first of them was taken: choose fewer folds (R² of one "
                 "held-out row is not defined), or another scoring.",
                 UserWarning,
-                stacklevel=4,
             )
         if self.n_unconverged:
             hardest = f"{'largest' if self.search._ascending else 'smallest'} {next(iter(self.search._grid))}"
-            warnings.warn(
+            outcome.warn(
                 f"{self.n_unconverged} fits of the search did not reach tol={self.search.tol:g}: raise max_iter or "
                 f"tol, or leave out the {hardest}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
 
@@ -245,10 +242,13 @@ def _merged(found, part, cell, parts):
     return Cell(values, seconds=seconds, n_unconverged=sum(own.n_unconverged for _, own in found))
 
 
-def _solved(g, part, search, group, examples, folds, strengths, seconds, folder):
-    """Return, of the group number `g`, finished cells with the folds `part`, why the search ended, kernel values."""
+def _solved(g, part, search, group, examples, folds, strengths, ends, folder):
+    """Return, of the group number `g`, finished cells with the folds `part`, why the search ended, kernel values.
+
+    The search ends at the time `ends` of the clock that processes share; a worker may begin this long after the search.
+    """
     cells, status = [], None
-    source = search._source(group, examples, folds, perf_counter() + seconds, part)
+    source = search._source(group, examples, folds, perf_counter() + ends - time(), part)
     try:
         for strength, cell in StoredCells(source, folder).cells(strengths):
             cells.append((strength, replace(cell, of_folds=[])))

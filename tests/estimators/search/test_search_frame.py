@@ -1,5 +1,7 @@
 """The frame of all searches: refit, jobs, stores, warm starts, limits; errors that say what to change."""
 
+from time import perf_counter, sleep
+
 import joblib
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 from kernbench import KernelRegressorCV
-from kernbench.estimators.search import cells, fold_paths, store
+from kernbench.estimators.search import cells, fold_paths, one_kernel, store
 
 every_face = pytest.mark.parametrize("face", FACES, ids=str)
 
@@ -119,6 +121,21 @@ def test_what_was_finished_within_max_seconds_is_returned(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="after 1 of 2 cells, for max_seconds was used up.*shorten Cs"):
         search = face.make(max_seconds=3.5).fit(X, y)
     assert search.best_params_ == {"C": 0.01} and np.isnan(search.cv_results_["mean_test_score"][1])
+
+
+def test_workers_that_begin_late_have_no_more_time(monkeypatch):
+    left = []
+
+    def wait(paths, strengths):
+        left.append(paths.deadline - perf_counter())
+        sleep(0.05)
+        raise one_kernel.SearchEnded("max_seconds")
+
+    monkeypatch.setattr(fold_paths.FoldPaths, "cells", wait)
+    X, y = FACES[1].data()
+    with joblib.parallel_config(backend="threading"), pytest.raises(ValueError, match="before its first cell"):
+        FACES[1].make(cv=6, n_jobs=2, max_seconds=1.0).fit(X, y)
+    assert len(left) == 6 and max(left) <= 1.0 and min(left) <= 0.92
 
 
 @every_face
