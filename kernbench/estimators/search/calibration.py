@@ -71,6 +71,17 @@ def probabilities(calibration, scores):
     return np.divide(values, total, out=np.full_like(values, 1.0 / len(columns)), where=total != 0.0)
 
 
+def check_all_classes_are_held_out(folds, examples):
+    """Raise ValueError unless the rows that folds hold out, to which a calibration is fitted, are of all classes."""
+    rows = np.concatenate([fold.test for fold in folds])
+    counts = np.bincount(examples.codes[rows[examples.used[rows]]], minlength=len(examples.classes))
+    if counts.min() == 0:
+        raise ValueError(
+            f"a calibration is fitted to the rows that cv holds out, of which none is of class "
+            f"{str(examples.classes[counts.argmin()])!r}: use folds that hold out all classes, or calibration=None"
+        )
+
+
 def out_of_fold_probabilities(method, scores, folds, y, classes, sample_weight=None):
     """Return probabilities of held-out rows from calibrations fitted to the other folds; NaN for rows never held out.
 

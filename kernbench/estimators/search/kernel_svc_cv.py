@@ -292,6 +292,5 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         model = self._model({**self.best_params_, "C": low})
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)
         deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)
-        return float(
-            covered_range(task, examples.sample_weight, folds, low, high, self.best_score_ + gain, deadline)[0]
-        )
+        most = self.cv_results_["mean_test_score"][self.best_index_] + gain  # a function refit leaves no best_score_
+        return float(covered_range(task, examples.sample_weight, folds, low, high, most, deadline)[0])

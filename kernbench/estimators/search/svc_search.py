@@ -7,7 +7,12 @@ import numpy as np
 
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.path import fit_task
-from kernbench.estimators.search.calibration import METHODS, fitted_calibration, out_of_fold_probabilities
+from kernbench.estimators.search.calibration import (
+    METHODS,
+    check_all_classes_are_held_out,
+    fitted_calibration,
+    out_of_fold_probabilities,
+)
 from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.certificate import certify_finalists
 from kernbench.estimators.search.folds import Examples
@@ -160,6 +165,8 @@ class SVCSearch(CalibratedResult, Search):
         check_memory(len(examples.y), len(folds), n_classes * (n_classes - 1) // 2, self.cache_size)
 
     def _cells(self, examples, folds, scoring):
+        if self.calibration is not None:
+            check_all_classes_are_held_out(folds, examples)
         # Only one cell's decision values are returned, and scores of single rows need the signs of the others.
         self._signs_only = (
             all(len(fold.test) == 1 for fold in folds)

@@ -1,5 +1,7 @@
 """What a search keeps of GridSearchCV's form: refit, several scores, columns, jobs; and calibrated probabilities."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
@@ -95,6 +97,7 @@ def test_a_second_fit_leaves_nothing_of_the_first():
     "settings, message",
     [
         ({"scoring": ["accuracy", "f1"]}, "refit must be the name of the one that decides"),
+        ({"scoring": ["accuracy", "f1"], "refit": np.True_}, "refit must be the name of the one that decides"),
         ({"scoring": ["accuracy", "f1"], "refit": "roc_auc"}, "the scores are accuracy, f1"),
         ({"scoring": []}, "scoring is empty"),
         ({"scoring": lambda *_: "good"}, "must return a number or a dict"),
@@ -112,6 +115,10 @@ def test_a_second_fit_leaves_nothing_of_the_first():
                 "cv": PredefinedSplit(np.repeat([0, -1], [50, 100])),
             },
             "rows that the other folds hold out, which lack a class",
+        ),
+        (
+            {"calibration": "sigmoid", "cv": PredefinedSplit(np.where(examples()[1] == 1, -1, np.arange(150) % 3))},
+            "of which none is of class '1'",
         ),
     ],
 )
@@ -290,3 +297,12 @@ def test_rows_held_out_several_times_are_refused(splitter):
     X, y = examples()
     with pytest.raises(ValueError, match="out . times.* without repetitions"):
         KernelSVCCV([1.0], [0.1], cv=splitter).fit(X, y, groups=np.arange(150) // 50)
+
+
+def test_warnings_are_of_scores_of_models_and_at_the_line_that_calls_fit():
+    X, y = examples(n_classes=3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        KernelSVCCV([1.0], [0.1], cv=3, scoring="precision_macro", max_iter=1, refit=False).fit(X, y)
+    assert [str(one.message)[:9] for one in caught] == ["12 fits o"]
+    assert caught[0].filename == __file__
