@@ -33,6 +33,7 @@ def set_outcome(model, results):
         model.objective_of_sample_ = of_sample[0] if len(of_sample) == 1 else np.array(of_sample, dtype=float)
     elif hasattr(model, "objective_of_sample_"):  # of an earlier fit
         del model.objective_of_sample_
+    vars(model).pop("subproblem_gap_", None)
     if len(results) == 1:
         (result,) = results
         if result.subproblem_gap is not None:

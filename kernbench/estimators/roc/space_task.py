@@ -297,6 +297,8 @@ class SpaceTask(Task):
     def assemble(self, model, results):
         self.current = getattr(model, self.strength)
         super().assemble(model, results)
+        for name in ("validation_score_", "best_n_iter_"):  # of an earlier fit
+            vars(model).pop(name, None)
         if self.validation is not None:
             self.validation.finish(model)
         if self.formulation.finish is not None:

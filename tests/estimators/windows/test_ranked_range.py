@@ -141,3 +141,11 @@ def test_targets_that_cannot_be_computed_with_are_refused(numbers):
         RankedRangeRegressor().fit(X, np.full(len(y), "tall", dtype=object))
     with pytest.raises(ValueError, match="scale the targets"):
         RankedRangeRegressor().fit(X, 1e150 * y)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first(numbers):
+    X, y = numbers
+    model = RankedRangeRegressor(validation=0.2).fit(X, y)
+    assert hasattr(model, "validation_score_") and hasattr(model, "subproblem_gap_")
+    model.set_params(validation=None, solver="agd", tol=0.5).fit(X, y)
+    assert not {"validation_score_", "best_n_iter_", "subproblem_gap_"} & vars(model).keys()
