@@ -57,7 +57,11 @@ class Callbacks:
         try:
             state = solver if self._snapshot is None else self._snapshot(solver)
             for function in self._functions:
-                answer = function(state)
+                try:
+                    answer = function(state)
+                except ArithmeticError as error:
+                    error.is_of_callback = True  # not a sign that the numbers of the run leave their range
+                    raise
                 if isinstance(answer, Mapping):
                     columns.update(answer)
                 elif isinstance(answer, bool | np.bool_):

@@ -252,6 +252,8 @@ def within_floats(model, task=None):
     try:
         yield
     except ArithmeticError as error:
+        if getattr(error, "is_of_callback", False):
+            raise
         strength = next((name for name in ("C", "alpha", "nu", "noise_variance") if hasattr(model, name)), None)
         or_strength = "" if strength is None else f", or choose a less extreme {strength}={getattr(model, strength)!r}"
         advice = "" if task is None else task.advice()
@@ -293,6 +295,7 @@ def _one_at_a_time(callback, lock):
         with lock:
             return callback(model)
 
+    locked.pace = getattr(callback, "pace", None)
     return locked
 
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.problem import Task
+from kernbench.solvers import driver, tracing
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
 
@@ -176,6 +177,32 @@ def test_callbacks_of_threads_are_called_one_at_a_time():
 
     model = Mean(n_jobs=2, callback=[watch, watch], tol=1e-12).fit(np.linspace(1, 2, 40))
     assert model.converged_ and threads
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_pace_that_a_callback_asks_for_holds_in_threads_too(n_jobs, monkeypatch):
+    class Often:
+        pace = 0
+
+        def __call__(self, model):
+            pass
+
+    paces = []
+
+    class Watched(tracing.Callbacks):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            paces.append(self.pace)
+
+    monkeypatch.setattr(driver, "Callbacks", Watched)
+    Mean(n_jobs=n_jobs, callback=Often(), tol=1e-3).fit([1.0, 2.0])
+    assert paces == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_arithmetic_error_of_a_callback_is_its_own(n_jobs):
+    with pytest.raises(ZeroDivisionError):
+        Mean(n_jobs=n_jobs, callback=lambda model: 1 / 0).fit([1.0, 2.0])
 
 
 def test_a_run_that_a_callback_stops_is_no_reason_to_warn():
