@@ -65,7 +65,9 @@ class SVCCells:
         parameters = {name: getattr(model, name) for name in FITS}
         parts = [(fold.train, fold.test) for fold in self.folds]
         data = (task.X, task.codes, model.classes_.tolist(), self.examples.sample_weight, parts)
-        return (data, repr(model.kernel_), str(task.dtype), parameters)
+        may_widen = model.dtype == "auto" and task.dtype == "float32"
+        dtype = "float32 or float64" if may_widen else str(task.dtype)
+        return (data, repr(model.kernel_), dtype, parameters)
 
     @property
     def shape(self):

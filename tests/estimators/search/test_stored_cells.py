@@ -124,6 +124,14 @@ def test_other_numbers_are_other_cells(tmp_path, settings, data):
     assert len(names(tmp_path)) == 12
 
 
+def test_cells_in_single_precision_are_not_those_of_rows_that_may_be_too_coarse_for_it(tmp_path):
+    y = np.arange(2100) % 2
+    X = y[:, None] + 0.1 * np.random.default_rng(0).standard_normal((len(y), 2))
+    for dtype in ("float32", "auto"):
+        KernelSVCCV([1.0], [0.1], cv=2, refit=False, dtype=dtype, memory=tmp_path).fit(X, y)
+    assert len(names(tmp_path)) == 2
+
+
 def test_the_same_kernel_by_another_name_is_the_same_cell(tmp_path):
     search(tmp_path, gammas=[0.5]).fit(X, Y)
     search(tmp_path, gammas=["scale"], kernel=kernels.Gaussian(sigma=1.0)).fit(X, Y)
