@@ -8,6 +8,8 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
+from kernbench.estimators.fit import outcome
+
 
 @dataclass(frozen=True)
 class Scoring:
@@ -50,15 +52,18 @@ class Scoring:
             found = [np.average(terms[own], weights=None if weights is None else weights[own]) for own in tests]
             return {self.names[0]: np.array(found)}
         own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
-        found = [
-            self._values(self.scorer(*_scored(held_out, fold, examples, self.takes_rows), y[fold.test], **given))
-            if len(fold.test) >= self.least_rows
-            else dict.fromkeys(self.names, np.nan)
-            for fold, given in zip(folds, own, strict=True)
-        ]
+        found = [self._of_fold(held_out, fold, examples, given) for fold, given in zip(folds, own, strict=True)]
         return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
 
-    def _values(self, value):
+    def _of_fold(self, held_out, fold, examples, given):
+        """Return a dict of the scores of a fold; as in ``GridSearchCV`` they are NaN where the scorer fails."""
+        if len(fold.test) < self.least_rows:
+            return dict.fromkeys(self.names, np.nan)
+        try:
+            value = self.scorer(*_scored(held_out, fold, examples, self.takes_rows), examples.y[fold.test], **given)
+        except Exception as error:  # a deviance, for example, is not defined for every prediction
+            outcome.warn(f"a score of a fold is NaN, as scoring it raised {type(error).__name__}: {error}")
+            return dict.fromkeys(self.names, np.nan)
         return value if isinstance(value, dict) else {"score": value}
 
 

@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "2b7111dc2f74ef62": (
+    "a5185964fefa80ef": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
         "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "

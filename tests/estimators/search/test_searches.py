@@ -279,3 +279,15 @@ def test_scores_of_positive_predictions(scoring):
     search = KernelRegressorCV(alphas, [0.1], cv=3, scoring=scoring).fit(X, y)
     grid = GridSearchCV(KernelRegressor(gamma=0.1), {"alpha": alphas}, cv=3, scoring=scoring).fit(X, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
+def test_a_score_that_fails_on_a_fold_is_nan_as_in_a_grid_search():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y, alphas, scoring = np.exp(2.0 * X[:, 0]), [10.0, 1e-6], "neg_mean_gamma_deviance"
+    with pytest.warns(UserWarning, match="a score of a fold is NaN, as scoring it raised ValueError: .*positive"):
+        search = KernelRegressorCV(alphas, [0.1], cv=3, scoring=scoring).fit(X, y)
+    grid = GridSearchCV(KernelRegressor(gamma=0.1), {"alpha": alphas}, cv=3, scoring=scoring).fit(X, y)
+    means = search.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(means, grid.cv_results_["mean_test_score"], rtol=1e-3)
+    assert np.isnan(means).tolist() == [False, True] and search.best_index_ == grid.best_index_ == 0
