@@ -96,6 +96,14 @@ class Experiment:
         for what, named, known in self._names():
             for name in named:
                 require_known(what, name, known)
+        for setting in (setting for scale in self.scales.values() for setting in scale.settings):
+            for method in self.methods:
+                needed = method.depends_on
+                if needed is not None and setting.takes(method.name) and not setting.takes(needed):
+                    raise ValueError(
+                        f"data set {setting.name!r} takes {method.name!r} without {needed!r}, on whose time its budget "
+                        "depends: add that one to its methods"
+                    )
 
     def _names(self):
         """Yield (kind, names used, names declared) for all references by name."""

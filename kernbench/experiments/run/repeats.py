@@ -35,6 +35,24 @@ class AutoRepeats:
     def __init__(self, declared, expectations):
         self._declared, self._expectations = declared, expectations
 
+    def wanted(self, cells, records):
+        """Leave out the cells that are known not to be measured, and those that depend on them.
+
+        Parameters
+        ----------
+        cells : list of Cell
+            Each after the one it depends on.
+        records : dict of tuple to dict
+            Those stored, by `place`.
+        """
+        found, outcomes = [], dict(records)
+        for cell in cells:
+            if self.wants(cell, outcomes) is False:
+                outcomes[cell.place] = None
+            else:
+                found.append(cell)
+        return found
+
     def wants(self, cell, outcomes):
         """Whether a cell is to be measured; None while its first repeat, or what it depends on, is not known.
 

@@ -138,9 +138,8 @@ def run(
         good = [record for record in records if record["status"] == "ok" or not (retry or _may_succeed(record, limits))]
         expectations, choice = Expectations(records), None
         if repeats == AUTO:
-            choice = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments}, expectations).wants
-            known = {place_of(record): record for record in good}
-            cells = [cell for cell in cells if choice(cell, known) is not False]
+            auto = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments}, expectations)
+            cells, choice = auto.wanted(cells, {place_of(record): record for record in good}), auto.wants
         if dry_run:
             _warn(notes, on_event)
             done = stored(cells, good, place.machines, _checksum_of, any_machine=any_machine)

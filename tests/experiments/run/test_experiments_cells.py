@@ -121,6 +121,13 @@ def test_dependency_must_be_a_method(make_experiment, fake):
         make_experiment(fake("base"), fake("late", depends_on="bsae", budget_fraction=0.5))
 
 
+def test_a_setting_takes_a_method_with_the_one_its_budget_depends_on(make_experiment, fake):
+    methods = fake("base"), fake("late", depends_on="base", budget_fraction=0.5)
+    make_experiment(*methods, settings=(Setting("s", {}, methods=("base",)),))
+    with pytest.raises(ValueError, match="data set 's' takes 'late' without 'base'"):
+        make_experiment(*methods, settings=(Setting("s", {}, methods=("late",)),))
+
+
 def test_metric_reads_records_and_their_gaps(make_record):
     metric = Metric("test_error", "test error", "lower", ("metrics", "test_error"), "%", 100.0)
     assert metric.of(make_record()) == 0.25

@@ -79,6 +79,10 @@ def test_what_depends_on_a_cell_that_is_not_repeated_is_not_repeated_either(make
     assert choice(slow, {}) is None  # not known yet
     assert choice(slow, outcomes) is False
     assert choice(after, outcomes | {slow.place: None}) is False
+    # A later run leaves both out before it begins: it would wait for the first one.
+    both = [cell for cell in cells if cell.repeat < 2]
+    found = AutoRepeats({"fake": 1}, Expectations([record])).wanted(both, {cell.place: record for cell in both[:2]})
+    assert [(cell.method, cell.repeat) for cell in found] == [("slow", 0), ("after", 0)]
 
 
 def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_experiment, fake, clean):
