@@ -37,7 +37,8 @@ class Plugin:
     module : str
         The name under which it is imported.
     digest : str
-        SHA-256 of its file, and of what it imports from its own folder: cells are run again when these change.
+        SHA-256 of its file, and of what it imports from its own folder, directly or not: cells are run again when these
+        change.
     solvers : tuple of SolverEntry
     experiments : tuple of str
         Names.
@@ -178,12 +179,17 @@ def _listed(module, name):
 
 
 def _digest(path):
-    """SHA-256 of the plug-in's file, and of the modules in its folder that it imports or names in an address."""
-    source = path.read_bytes()
-    files = {path}
-    for name in _modules_named_in(source):
-        files.update(path.parent.glob(f"{name}.py"), path.parent.glob(f"{name}.*so"))
-    digest = hashlib.sha256(source)
+    """SHA-256 of the plug-in's file, and of what it, and what that in turn, imports from its folder or names in an
+    address."""
+    files, waiting = {path}, [path]
+    while waiting:
+        for name in _modules_named_in(waiting.pop().read_bytes()):
+            found = {*path.parent.glob(f"{name}.py"), *path.parent.glob(f"{name}.*so")}
+            if name not in ("", "kernbench") and (path.parent / name / "__init__.py").is_file():
+                found.update((path.parent / name).rglob("*.py"))
+            waiting += (file for file in found - files if file.suffix == ".py")
+            files |= found
+    digest = hashlib.sha256(path.read_bytes())
     for file in sorted(files - {path}):
         digest.update(file.read_bytes())
     return digest.hexdigest()

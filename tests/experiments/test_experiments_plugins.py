@@ -94,6 +94,20 @@ def test_the_same_file_is_loaded_once_and_a_changed_one_not_again(write_plugin):
         plugins.load(path)
 
 
+def test_the_digest_is_of_all_that_is_imported_from_the_folder(tmp_path):
+    (tmp_path / "mine.py").write_text("import helper\nimport numpy\n")
+    (tmp_path / "helper.py").write_text("from parts.steps import step\nimport mine\n")
+    (tmp_path / "other.py").write_text("")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "__init__.py").write_text("")
+    found = []
+    for changed in ("mine.py", "other.py", "helper.py", "parts/steps.py"):
+        with open(tmp_path / changed, "a") as file:
+            file.write("# changed\n")
+        found.append(plugins._digest(tmp_path / "mine.py"))
+    assert found[0] == found[1] and len(set(found)) == 3
+
+
 # --- how they are refused
 
 
