@@ -2,11 +2,11 @@
 
 import pytest
 
-from kernbench.experiments import Setting
+from kernbench.experiments import Setting, plugins
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.cluster import client
-from kernbench.experiments.run.cluster.workers import Lost
+from kernbench.experiments.run.cluster import client, host
+from kernbench.experiments.run.cluster.workers import Lost, Worker
 from kernbench.experiments.run.machine import Machine
 from kernbench.experiments.run.schedule import Task
 
@@ -151,6 +151,32 @@ def test_data_that_no_worker_has_are_an_error_of_their_cells(run_on):
         ("one", "ok", None),
         ("two", "error", "no file"),
     }
+
+
+def test_data_that_end_the_process_that_reads_them_are_an_error_of_their_cells(run_on, monkeypatch):
+    def submit(self, function, *arguments):
+        raise RuntimeError("the process that runs cells ended with exit code -9")
+
+    worker = object.__new__(Worker)
+    monkeypatch.setattr(Worker, "_submit", submit)
+    monkeypatch.setattr(FakeWorker, "describe", lambda self, cell: worker._describe(cell))
+    records, _ = run_on(FakeCluster(a={}), "f", datasets=("one",))
+    assert {record["error"] for record in records} == {
+        "RuntimeError: the process that runs cells ended with exit code -9"
+    }
+
+
+def test_the_host_loads_the_plug_in_that_loads_the_data(make_experiment, fake, write_plugin):
+    path = write_plugin("mine")
+    path.write_text(f"{path.read_text()}\nimport experiment_fakes\n\nload = lambda: experiment_fakes.load(30)\n")
+    data = Setting("own", {}, loader="kernbench_plugin_mine:load")
+    (cell,) = plan([make_experiment(fake("f"), settings=(data,))], "quick")[0]
+    plugin = plugins.Plugin(str(path), "kernbench_plugin_mine", plugins._digest(path), (), ())
+    found, problem = host._described(cell, plugin)
+    assert (found["checksum"], problem) == ("step-30", None)
+    path.write_text("1 / 0")
+    plugins.PLUGINS.clear()
+    assert "ZeroDivisionError" in host._described(cell, plugin)[1]
 
 
 def test_nothing_starts_once_the_time_is_up(run_on):

@@ -23,7 +23,17 @@ def main(connection):
             kind, *request = connection.recv()
         except EOFError:
             return
-        connection.send(description(*request) if kind == "describe" else _measured(connection, *request))
+        connection.send(_described(*request) if kind == "describe" else _measured(connection, *request))
+
+
+def _described(cell, plugin):
+    """The description of the cell's data, which the plug-in may load."""
+    try:
+        if plugin is not None:
+            plugins.load_again(plugin)
+    except Exception as error:
+        return {"name": cell.dataset, "checksum": None}, sentence(error)
+    return description(cell)
 
 
 def _measured(connection, cell, plugin, limits):

@@ -4,6 +4,7 @@ from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 
 from kernbench._version import __version__
+from kernbench.experiments import plugins
 from kernbench.experiments.run.cluster import remote
 from kernbench.experiments.run.machine import Machine, threads_of
 from kernbench.experiments.run.schedule import POLL_SECONDS
@@ -118,11 +119,17 @@ class Worker:
         del found["pid"]
         threads = {name: threads_of(1, count, n_threads, force) for name, count in declared.items()}
         self.machine = Machine(
-            found,
-            threads,
-            lambda cell: self._submit(remote.ask, "describe", cell).result(),
-            digest=lambda names: self._submit(remote.digest, names).result(),
+            found, threads, self._describe, digest=lambda names: self._submit(remote.digest, names).result()
         )
+
+    def _describe(self, cell):
+        """As `machine.description`, on the worker: data that end the process that reads them cannot be loaded."""
+        try:
+            return self._submit(remote.ask, "describe", cell, plugins.of(cell)).result()
+        except Lost:
+            raise
+        except Exception as error:
+            return {"name": cell.dataset, "checksum": None}, f"{type(error).__name__}: {error}"
 
     def measure(self, task, cell):
         """Start a cell; return a future with its outcome."""
