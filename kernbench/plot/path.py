@@ -5,11 +5,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench.plot._drawing import axes_for, last_step
 
 STRENGTHS = ("C", "alpha")
+NOT_OF_THE_PROBLEM = ("callback", "n_jobs", "random_state", "verbose")  # parameters that may differ along a path
 QUANTITIES = {
     "coef": ("coefficients", lambda model: np.ravel(model.coef_)),
     "objective": ("objective", lambda model: np.ravel(model.objective_)),
@@ -115,8 +117,8 @@ class PathDisplay:
         Raises
         ------
         ValueError
-            Fewer than two models, or models that do not differ in C or alpha alone; values that these models do not
-            have.
+            Fewer than two models, or models that do not differ in C or alpha alone (`callback`, `n_jobs`,
+            `random_state` and `verbose` do not count); values that these models do not have.
         """
         models = [last_step(model) for model in models]
         for model in models:
@@ -218,8 +220,39 @@ def _strength_of(models):
     for name in STRENGTHS:
         found = {getattr(model, name, None) for model in models}
         if len(found) > 1 and None not in found:
+            _check_alike(models, name)
             return name
     raise ValueError("these models do not differ in C or alpha: take what `path` returns, or fits for several values")
+
+
+def _check_alike(models, strength):
+    """Raise ValueError unless the models differ in their strength alone."""
+    first = models[0]
+    for model in models[1:]:
+        if type(model) is not type(first):
+            raise ValueError(f"a path is of one estimator, got {type(first).__name__} and {type(model).__name__}")
+        known = first.get_params(deep=False)
+        for name, value in model.get_params(deep=False).items():
+            if name not in (strength, *NOT_OF_THE_PROBLEM) and not _is_same(value, known[name]):
+                raise ValueError(
+                    f"these models differ in {name}, too, and a path is along {strength} alone: got "
+                    f"{name}={known[name]!r} and {name}={value!r}"
+                )
+
+
+def _is_same(value, other):
+    """Return whether two values of a parameter are equal."""
+    if value is other:
+        return True
+    if isinstance(value, dict) and isinstance(other, dict):
+        return value.keys() == other.keys() and all(_is_same(value[key], other[key]) for key in value)
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_is_same, value, other))
+    if hasattr(value, "shape") or hasattr(other, "shape"):
+        if np.shape(value) != np.shape(other):
+            return False
+        return (value != other).nnz == 0 if issparse(value) and issparse(other) else np.array_equal(value, other)
+    return bool(value == other)
 
 
 def _quantity(values, X, y):

@@ -275,6 +275,30 @@ def test_what_is_no_path_is_refused(two_classes):
         PathDisplay.from_estimator(models[0])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_path_is_along_its_strength_alone(two_classes):
+    X, y = two_classes
+
+    def fits(*settings, model=LinearSVC):
+        return [model(max_iter=5, **params).fit(X, y) for params in settings]
+
+    same = [{"C": 1.0, "random_state": 0, "class_weight": {0: 2.0}}, {"C": 2.0, "class_weight": {0: 2.0}}]
+    assert PathDisplay.from_models(fits(*same)).strengths.tolist() == [1.0, 2.0]
+    rows = [{"alpha": 0.1, "validation": (X, y)}, {"alpha": 1.0, "validation": (X.copy(), list(y))}]
+    assert PathDisplay.from_models(fits(*rows, model=PartialAUCClassifier)).strengths.tolist() == [0.1, 1.0]
+    for settings, message in [
+        (({"C": 1.0, "loss": "hinge"}, {"C": 2.0, "loss": "log_loss"}), "these models differ in loss, too"),
+        (({"C": 1.0, "class_weight": {0: 2.0}}, {"C": 2.0, "class_weight": {0: 3.0}}), "differ in class_weight"),
+        (({"C": 1.0, "class_weight": {0: 2.0}}, {"C": 2.0}), "differ in class_weight"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PathDisplay.from_models(fits(*settings))
+    with pytest.raises(ValueError, match="differ in validation"):
+        PathDisplay.from_models(fits(rows[0], {"alpha": 1.0, "validation": (X + 1.0, y)}, model=PartialAUCClassifier))
+    with pytest.raises(ValueError, match="of one estimator, got LinearSVC and KernelSVC"):
+        PathDisplay.from_models([*fits({"C": 1.0}), KernelSVC(C=2.0).fit(X, y)], "objective")
+
+
 # --- all displays ---------------------------------------------------------------------------------
 
 
