@@ -152,12 +152,19 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         is_first = not hasattr(self, "estimator_")
         if is_first:
             self.estimator_ = clone(self.estimator)
+            self._names = None if blocks.names is None else list(blocks.names)
+        self._check_names(blocks.names)
         options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
         for start, rows in chunks_in_order(blocks):
             here = slice(start, start + rows.shape[0])
             weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
-            self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
-            options = {}
+            try:
+                self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
+            except ValueError:
+                if is_first:  # the next call is the first one then
+                    del self.estimator_
+                raise
+            options, is_first = {}, False
         self._describe()
         return self
 
@@ -217,6 +224,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"{type(model).__name__} has no sample_weight: leave it out")
         blocks, y = read(self.client, X, y, kind)
         self.n_samples_, names = blocks.n_rows, blocks.names
+        self._names: Any = None if names is None else list(names)
         sample_weight = read_weights(self.client, sample_weight, blocks)
         needed = BYTES_PER_ROW * blocks.n_rows
         if needed > available_bytes():

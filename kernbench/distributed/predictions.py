@@ -10,7 +10,7 @@ from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import FileBlocks
@@ -77,7 +77,7 @@ class Predictions:
         is_target = is_regressor(self.estimator)
         if is_collection(X):
             predicted = self.predict(X)
-            if not is_target and hasattr(y, "__dask_graph__") and sample_weight is None:
+            if not is_target and hasattr(y, "__dask_graph__") and y.ndim == 1 and sample_weight is None:
                 return _share_of_equal(predicted, y)
             predicted, y = predicted.compute(), gathered(self.client, y)
             sample_weight = gathered(self.client, sample_weight)
@@ -93,6 +93,8 @@ class Predictions:
             raise ValueError(NO_LABELS)
         if np.shape(y)[:1] != (len(predicted),):
             raise ValueError(f"y has shape {np.shape(y)}, but X has {len(predicted)} rows")
+        if np.ndim(predicted) == 1:
+            y = column_or_1d(y)  # a column compared with a row would be a matrix
         if is_target:
             return float(r2_score(y, predicted, sample_weight=sample_weight))
         return float(np.average(predicted == y, weights=sample_weight))
@@ -106,6 +108,7 @@ class Predictions:
 
     def _of_rows(self, method, X, with_std=False):
         check_is_fitted(self)
+        self._check_names(getattr(X, "columns", None))
         predict = getattr(self.estimator_, method)
         if with_std:
             predict = partial(_mean_and_std, predict)
@@ -119,7 +122,19 @@ class Predictions:
     def _blocks(self, X, label=None):
         """Return the rows of files or chunks; of svmlight files with as many columns as in fit, at the least."""
         check_is_fitted(self)
-        return FileBlocks(X, label=label, least_columns=self.n_features_in_)
+        blocks = FileBlocks(X, label=label, least_columns=self.n_features_in_)
+        self._check_names(blocks.names)
+        return blocks
+
+    def _check_names(self, names):
+        """Raise ValueError for rows whose columns have other names, or another order, than those of fit."""
+        known = getattr(self, "_names", None)
+        if names is None or known is None or list(names) == known:
+            return
+        if all(isinstance(name, str) for name in [*names, *known]):
+            raise ValueError(
+                f"the columns {list(names)} should be those of fit, in their order: {known}. Select them by their names"
+            )
 
     def _of_blocks(self, predict, blocks):
         with single_threaded_blas():

@@ -60,9 +60,9 @@ def _read_files(X, y, least_columns=0):
 def _read_chunks(client, X, y, least_columns):
     if isinstance(X, str | Path):
         chunks, y = chunks_of_files(client, X, y, least_columns)
-        return DaskBlocks(client, chunks), read_labels(y)
+        return DaskBlocks(client, chunks), None if y is None else read_labels(y)
     _check_collection(X)
-    return DaskBlocks(client, chunks_of(client, X)), read_labels(gathered(client, y))
+    return DaskBlocks(client, chunks_of(client, X)), None if y is None else read_labels(gathered(client, y))
 
 
 def _read_samples(client, P, Q):

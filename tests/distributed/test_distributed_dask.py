@@ -141,6 +141,8 @@ def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
             np.testing.assert_allclose(lazy.compute(), expected, atol=1e-12)
         assert fitted.score(rows, da.from_array(target, chunks=700)) == fitted.estimator_.score(X, target)
         assert fitted.score(rows, target) == fitted.estimator_.score(X, target)
+        column = da.from_array(target[:, None], chunks=(700, 1))
+        assert fitted.score(rows, column) == fitted.estimator_.score(X, target)
 
 
 def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
@@ -259,6 +261,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
         ([dask.delayed(X[:20]), dask.delayed(X[20:, :2])], y, "partition 1 has shape"),
         ([dask.delayed(X[:20]), dask.delayed(X[20:].astype(np.float32))], y, "another dtype"),
         (da.from_array(X, chunks=(20, 3)), y[:7], "y has 7 entries and X has 40 rows"),
+        (da.from_array(X, chunks=(20, 3)), None, "there are no labels"),
         (X, y, "must be a Dask array"),
         (da.from_array(X[:, 0], chunks=20), y, "two dimensions"),
     ):

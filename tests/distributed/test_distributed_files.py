@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import kernbench
 from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
+from kernbench.distributed.blocks import local_blocks, random_rows
 from kernbench.distributed.blocks.spread import gamma_of, spread_of
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
@@ -160,6 +161,42 @@ def test_a_stream_is_learned_chunk_after_chunk(examples, in_files):
     assert stream.estimator_.n_iter_ == plain.n_iter_ and stream.classes_.tolist() == [-1, 1]
     assert stream.score([X], y) == stream.estimator_.score(X, y) > 0.8
     assert not hasattr(Distributed(PartialAUCClassifier()), "partial_fit")
+
+
+@pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
+def test_a_first_chunk_that_is_refused_leaves_nothing(examples, monkeypatch):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(random_rows, "ROWS", 50)
+    X, y = examples(1_000, 3)
+    X, y = X[np.argsort(y)], np.sort(y)  # the first rows are of one class
+    stream = Distributed(DoublyStochasticClassifier(batch_size=64, block_size=16, random_state=0))
+    with pytest.raises(ValueError, match="NaN"):
+        stream.partial_fit([np.full((1_000, 3), np.nan)], y)
+    assert stream.partial_fit([X], y).classes_.tolist() == [-1, 1]
+
+
+def test_columns_of_another_order_are_refused(examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(300, 3)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    permuted = frame[["b", "a", "c"]]
+    linear = LinearSVC(solver="bundle", max_iter=20, tol=0.1)
+    for estimator in (linear, make_pipeline(StandardScaler(), linear)):
+        model = Distributed(estimator).fit([frame], y)
+        assert np.array_equal(model.predict([frame]), model.predict([X]))
+        for rows in ([permuted], permuted):
+            with pytest.raises(ValueError, match="in their order|in the same order"):
+                model.predict(rows)
+    stream = Distributed(DoublyStochasticClassifier(batch_size=64, block_size=16)).partial_fit([frame], y)
+    with pytest.raises(ValueError, match="in their order"):
+        stream.partial_fit([permuted], y)
+
+
+def test_labels_in_a_column_are_scored_as_those_in_a_row(examples):
+    X, y = examples(300, 3)
+    model = Distributed(LinearSVC(solver="bundle", max_iter=20, tol=0.1)).fit([X], y)
+    for rows in ([X[:100], X[100:]], X):
+        assert model.score(rows, y[:, None]) == model.score(rows, y) > 0.7
 
 
 def test_what_the_estimator_has_is_there(examples):
