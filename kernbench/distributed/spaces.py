@@ -31,6 +31,11 @@ def rows_to_draw(blocks, n_drawn, used=None):
     return rows if rows.shape[0] > n_drawn else rows[np.arange(rows.shape[0])]
 
 
+def used_rows(weights):
+    """Return the indices of rows of positive weight, None if all are."""
+    return None if weights is None or np.all(weights > 0) else np.flatnonzero(weights > 0)
+
+
 def kernel_of_blocks(model, blocks, weights, seed, names=None):
     """Return the kernel that the parameters of `model` specify for these rows; check that they are finite.
 
@@ -42,13 +47,12 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
         gamma = gamma_of(spread, blocks.n_columns)
     settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}
     draws = isinstance(gamma, str) and gamma == "median"
-    used = None if weights is None or np.all(weights > 0) else np.flatnonzero(weights > 0)
-    rows = rows_to_draw(blocks, MEDIAN_ROWS, used) if draws else blocks
+    rows = rows_to_draw(blocks, MEDIAN_ROWS, used_rows(weights)) if draws else blocks
     return resolve_kernel(model.kernel, rows, gamma=gamma, random_state=seed, **settings)
 
 
-def fit_nystroem(nystroem, blocks, kernel, y, rng):
-    """Fit a Nystroem map to rows in blocks: the landmarks are those of an array."""
+def fit_nystroem(nystroem, blocks, kernel, y, rng, used=None):
+    """Fit a Nystroem map to rows in blocks, or to those `used`: the landmarks are those of an array."""
     nystroem._check_parameters()
     choice = choice_of(nystroem.landmarks)
     if choice == "leverage":
@@ -56,7 +60,8 @@ def fit_nystroem(nystroem, blocks, kernel, y, rng):
     if choice == "stratified" and y is None:
         raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
     nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel
-    return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks), y, rng)
+    y = y if y is None or used is None else y[used]
+    return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks, used), y, rng)
 
 
 def fit_map(transformer, blocks, y):
@@ -85,16 +90,18 @@ def fit_space_of_blocks(model, blocks, y, weights, seeds):
     kind = model.features
     if kind == "auto":
         kind = "linear" if is_linear(model.kernel) else "nystroem"
-    model.dtype_ = blocks.dtype.name if kind == "linear" else precision(model.dtype, blocks.n_rows)
+    used = used_rows(weights)  # bandwidths and landmarks do not depend on rows of weight 0
+    n_used = blocks.n_rows if used is None else len(used)
+    model.dtype_ = blocks.dtype.name if kind == "linear" else precision(model.dtype, n_used)
     kernel = kernel_of_blocks(model, blocks, weights, int(seeds[0]))
     largest = check_kernel_range(blocks, kernel, model.dtype_, getattr(model, "feature_names_in_", None))
     made = None
     if kind == "nystroem":
-        n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, blocks.n_rows)
+        n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, n_used)
         made = Nystroem(kernel, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1]))
         rng = generator_of(made.random_state)
         rng.integers(2**63)  # the seed of a bandwidth, as `Nystroem.fit` draws it
-        fit_nystroem(made, blocks, kernel, y, rng)
+        fit_nystroem(made, blocks, kernel, y, rng, used)
     elif kind == "random":
         made = RandomFeatures(kernel, model.n_features or DEFAULT_FEATURES, random_state=int(seeds[1]))
         made.fit(blocks.rows(np.arange(min(2, blocks.n_rows))))

@@ -199,6 +199,20 @@ def test_labels_in_a_column_are_scored_as_those_in_a_row(examples):
         assert model.score(rows, y[:, None]) == model.score(rows, y) > 0.7
 
 
+@pytest.mark.parametrize("model", [
+    ROCSVC("rbf", gamma="median", n_landmarks=20, random_state=0),
+    PartialAUCClassifier((0.0, 0.5), kernel="rbf", features="nystroem", landmarks="uniform", random_state=0),
+])  # fmt: skip
+def test_landmarks_are_those_of_the_rows_with_a_weight(model, examples):
+    X, y = examples(700, 3)
+    used = np.arange(700) % 3 > 0
+    found = Distributed(model).fit([X[:200], X[200:]], y, used.astype(float)).estimator_
+    expected = Distributed(model).fit([X[used]], y[used]).estimator_
+    plain = clone(model).fit(X, y, used.astype(float))
+    for other in (expected, plain):
+        np.testing.assert_array_equal(found.feature_map_.landmarks_, other.feature_map_.landmarks_)
+
+
 def test_what_the_estimator_has_is_there(examples):
     X, y = examples(600, 3)
     model = Distributed(DoublyStochasticClassifier(loss="log_loss", max_iter=3, block_size=8, random_state=0)).fit(
