@@ -14,7 +14,9 @@ from kernbench import (
     DoublyStochasticRegressor,
 )
 from kernbench.distributed import Distributed
+from kernbench.distributed.streaming.doubly_sgd import BlockBatches
 from kernbench.distributed.streaming.fixed_point import as_floats, exponent_for, is_fit, rounded_sum
+from kernbench.distributed.streaming.gradients import Stratum
 from kernbench.distributed.streaming.strata import Order, draw, joined, strata_of
 
 N = 3_000
@@ -204,6 +206,14 @@ def test_each_row_is_drawn_once_in_a_pass(n_rows, batch_size):
             seen.append(begin + order.between(2, *span))
     assert np.array_equal(np.sort(np.concatenate(seen)), np.arange(n_rows))
     assert max(sizes) <= batch_size + len(orders)
+
+
+def test_a_pass_begins_also_with_an_empty_batch():
+    strata = [Stratum(None, None, None, Order(k, n, 3, True)) for k, n in enumerate([100] * 7 + [20])]
+    batches = BlockBatches(None, strata, n_features=1, dtype="float64", batch_size=1)
+    drawn = [batches.next() for _ in range(1_500)]
+    assert drawn[0].begins_pass
+    assert [batch.n_pass for batch in drawn if batch.begins_pass] == list(range(drawn[-1].n_pass + 1))
 
 
 def test_sums_of_integers_do_not_depend_on_the_grouping():

@@ -89,6 +89,17 @@ def test_chunks_are_sampled_as_fit_chunks_does(rows, in_files):
         assert np.array_equal(found.dual_coef_, plain)
 
 
+def test_scaled_chunks_are_sampled_as_an_array(rows):
+    X, y = rows
+    model = KernelSVC(solver="scs", random_state=0, max_iter=10)
+    scaled = StandardScaler().fit_transform(X)
+    with pytest.warns(UserWarning):
+        plain = model.fit_chunks([(scaled, y)]).decision_function(scaled)
+    with pytest.warns(UserWarning):
+        found = Distributed(make_pipeline(StandardScaler(), model)).fit([X], y)
+    np.testing.assert_allclose(found.decision_function([X]), plain, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "model, message",
     [

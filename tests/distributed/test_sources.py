@@ -7,6 +7,7 @@ from scipy import sparse
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import FileBlocks
 from kernbench.distributed.blocks import local_blocks
+from kernbench.distributed.sources import read_whole
 
 
 def rows_of(blocks):
@@ -85,6 +86,12 @@ def test_npy_files_hold_numbers_of_any_kind(tmp_path, stored):
     blocks = FileBlocks(tmp_path / "x.npy")
     assert blocks.dtype == ("float32" if stored == "float32" else "float64")
     assert np.array_equal(rows_of(blocks), X.astype(blocks.dtype))
+
+
+def test_a_file_without_rows_is_read_whole(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((0, 3)))
+    rows, labels = read_whole(tmp_path / "x.npy", None)
+    assert rows.shape == (0, 3) and labels is None
 
 
 def test_files_come_in_the_order_of_their_numbers(tmp_path):

@@ -36,12 +36,13 @@ def rows_at_random(blocks, keep_bytes):
     ValueError
         If rows in text or Parquet files do not fit in memory.
     """
-    if blocks.is_remote or not any(source.is_sparse or source.is_slow for source in blocks.sources):
+    sources = () if blocks.is_remote else origin_of(blocks)[0].sources
+    if not any(source.is_sparse or source.is_slow for source in sources):
         return DrawnRows(blocks)
     entry = blocks.dtype.itemsize + 4 * blocks.is_sparse
-    if entry * blocks.n_values > keep_bytes and any(source.is_slow for source in blocks.sources):
+    if entry * blocks.n_values > keep_bytes and any(source.is_slow for source in sources):
         raise ValueError(
-            f"rows are drawn at random here, and {blocks.sources[0].title} is slow to read so: write the rows as .npy "
+            f"rows are drawn at random here, and {sources[0].title} is slow to read so: write the rows as .npy "
             f"files, or give memory={entry * blocks.n_values} or more"
         )
     parts = list(blocks.parts())

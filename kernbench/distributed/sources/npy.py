@@ -42,6 +42,8 @@ class NpySource:
         out[:] = rows
 
     def _fill(self, place, rows):
+        if rows.size == 0:
+            return  # a view of no bytes cannot be cast
         left = memoryview(rows).cast("B")
         while left:
             count = os.preadv(self._file, [left], place)

@@ -56,13 +56,15 @@ class BlockBatches:
 
     def next(self):
         """Return the next batch."""
+        begins_pass = False
         while True:
             number, start = divmod(self.place, self.n_rows)
+            begins_pass |= start == 0  # also of an empty batch
             stop = min(start + self.batch_size, self.n_rows)
             rows = draw(self.counts, start, stop, number)
             self.place += stop - start
             if len(rows):
-                return BlockBatch(rows, self, number, start == 0)
+                return BlockBatch(rows, self, number, begins_pass)
 
     def labels_of(self, rows):
         """Return the labels of a batch, None without any."""
