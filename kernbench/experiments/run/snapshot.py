@@ -89,6 +89,9 @@ def snapshot(
     made = read_manifest(folder)
     if made.get("scale", scale) != scale:
         raise ValueError(f"{folder} holds a snapshot at {made['scale']} scale: name another folder by --results")
+    scales = {record["scale"] for record in records} - {scale}
+    if scales:
+        raise ValueError(f"{folder} holds records at {min(scales)} scale: name another folder by --results")
     options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
     options |= {"optional": True, "max_hours": max_hours, "any_machine": any_machine, "on_event": on_event}
     options["earlier"] = [*records, *_records_of(_REPORT if earlier is None and _REPORT.exists() else earlier)]

@@ -251,6 +251,9 @@ def test_another_scale_and_an_unknown_name_are_refused(tmp_path, make_experiment
     snapshot(tmp_path, experiments=[make_experiment(fake("good"))], scale="quick")
     with pytest.raises(ValueError, match="a snapshot at quick scale"):
         snapshot(tmp_path, experiments=["cache"], scale="paper")
+    (tmp_path / MANIFEST).unlink()  # as of records of `kernbench run`
+    with pytest.raises(ValueError, match="records at quick scale"):
+        snapshot(tmp_path, experiments=["cache"], scale="paper")
     with pytest.raises(ValueError, match="did you mean 'cache'"):
         snapshot(tmp_path, experiments=["cach"], scale="quick")
 
