@@ -13,7 +13,7 @@ from kernbench.pairs.curve import roc_vertices
 from kernbench.pairs.intervals import bootstrap_band
 from kernbench.pairs.labels import scored_problem
 from kernbench.pairs.window import checked_fpr_range
-from kernbench.plot._drawing import axes_for, name_of
+from kernbench.plot._drawing import axes_for, last_step, name_of
 from kernbench.validation.numbers import check_number
 
 WHOLE = (0.0, 1.0)
@@ -115,7 +115,7 @@ class PartialROCDisplay:
         y : array-like of shape (n_samples,)
             Labels; ``estimator.classes_[1]`` is positive.
         fpr_range : (float, float), optional
-            The window; by default the `fpr_range` of the estimator, or the whole curve.
+            The window; by default the `fpr_range` of the estimator, or of a pipeline's last step, or the whole curve.
         threshold : float, None or "auto", default="auto"
             Score that is marked on the curve; "auto" is that of ``predict``: 0 for ``decision_function``, 0.5 for
             ``predict_proba``.
@@ -134,7 +134,8 @@ class PartialROCDisplay:
         else:
             score, own_threshold = estimator.predict_proba(X)[:, 1], 0.5
         if fpr_range is None:
-            fpr_range = WHOLE if getattr(estimator, "ranks", None) else getattr(estimator, "fpr_range", WHOLE)
+            own = last_step(estimator)
+            fpr_range = WHOLE if getattr(own, "ranks", None) else getattr(own, "fpr_range", WHOLE)
         return cls.from_predictions(
             y,
             score,

@@ -146,6 +146,14 @@ def test_curve_area_and_threshold_are_those_of_the_metrics(two_classes):
     assert f"{display.area:.3f}" in display.line_.get_label()
 
 
+def test_the_window_of_a_pipeline_is_that_of_its_last_step(two_classes):
+    X, y = two_classes
+    model = make_pipeline(StandardScaler(), PartialAUCClassifier((0.1, 0.4))).fit(X, y)
+    display = PartialROCDisplay.from_estimator(model, X, y)
+    assert display.fpr_range == (0.1, 0.4)
+    assert display.area == partial_auc(y, model.decision_function(X), (0.1, 0.4))
+
+
 @pytest.mark.parametrize("positive", [0, 1])
 def test_either_class_can_be_the_positive_one(two_classes, positive):
     X, y = two_classes
