@@ -173,10 +173,15 @@ def _where(scheduler, declared, jobs, force):
         raise ValueError("jobs are for this machine; on a cluster each worker runs a cell at a time")
     # Imported here, since Dask is optional.
     from kernbench.experiments.run.cluster.client import Cluster
-    from kernbench.experiments.run.cluster.workers import connected
+    from kernbench.experiments.run.cluster.workers import Lost, connected
 
     with connected(scheduler) as client:
-        yield Cluster(client, declared, force)
+        try:
+            yield Cluster(client, declared, force)
+        except Lost as lost:  # while it described data or its code, before a cell could go to another one
+            raise ValueError(
+                f"worker {lost} was lost; finished records are stored: give the same command again"
+            ) from None
 
 
 def _experiments(names):

@@ -1,11 +1,13 @@
 """What becomes of cells when workers of a cluster are lost, lack data or differ: on fake workers, without Dask."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from kernbench.experiments import Setting, plugins
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.cells import plan
-from kernbench.experiments.run.cluster import client, host
+from kernbench.experiments.run.cluster import client, host, workers
 from kernbench.experiments.run.cluster.workers import Lost, Worker
 from kernbench.experiments.run.machine import Machine
 from kernbench.experiments.run.schedule import Task
@@ -190,6 +192,14 @@ def test_a_cluster_without_workers_is_given_up(run_on, monkeypatch):
     monkeypatch.setattr(client, "SECONDS_WITHOUT_WORKERS", 0.0)
     with pytest.raises(ValueError, match="no workers left"):
         run_on(FakeCluster(a={"lives": 0}), "f")
+
+
+def test_a_worker_that_is_lost_during_the_preparation_is_named(monkeypatch):
+    monkeypatch.setattr(workers, "connected", nullcontext)
+    monkeypatch.setattr(client, "Cluster", lambda *arguments: "a cluster")
+    with pytest.raises(ValueError, match="worker tcp://a was lost"):
+        with runner._where("tcp://scheduler", {}, 1, False):
+            raise Lost("tcp://a")
 
 
 def test_jobs_and_clusters_exclude_each_other(make_experiment, fake, tmp_path):
