@@ -25,23 +25,18 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "a5185964fefa80ef": (
+    "da1fe90e163d1b5c": (
         "d878b289b109939f",
-        "errors that no recorded fit ran into, or that was measured again: scorers of one's own, rows "
-        "of text in searches, seeds that are no integers, rows with weights in races, validation, streams and "
-        "`closed_form_limit`, means of float32 columns, warm starts of another problem, first fits of `dca-exact` to "
-        "wide sparse rows, networks in bfloat16, files of several kinds and widths, small rests of a pass of a stream "
-        "and its first three averages, Laplacian kernels of an array that is mostly zero, the list of a cluster's "
-        "workers, frozen parameters of networks and what follows scores that are not finite, items of datasets that "
-        "augment, sums of half precision, ranks of residuals below 1e-260, starts with other targets, differences of "
-        "AUCs, rows without a weight in streams, warm starts of Newton's method after the last digits, kernel SVMs that "
-        "shrink to one row, sets of two rows with nu, kept frequencies of other parameters, intercepts of SCS on few "
-        "rows, long rows without a weight, projections that underflow, small covered masses, batches of SDCA after "
-        "the first pass, which were cut where the clock told, sums and products of kernels on many rows, widths of rows "
-        "afar, power series in float32, bounds on the errors of exponential chi-squared, power series and steep Matérn "
-        "kernels, KernelSVCCV(search='halving'), which had no records; other searches and fits have the same numbers, "
-        "to the bit",
-    ),
+        "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
+        "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
+        "sizes; warm starts of other problems, targets and dtypes; first fits of `dca-exact` to wide sparse rows. "
+        "Kernels: sums and products on many rows, widths of rows afar, power series in float32, bounds on the "
+        "errors of values. SMO: cores of one row, sets of two with nu. SCS on few rows, projections that "
+        "underflow, small covered masses, ranks of residuals below 1e-260, small rests of a pass. Batches of SDCA "
+        "after the first pass: they were cut where the clock told. Networks: frozen parameters, scores that are "
+        "not finite, half precision, datasets that augment. Files of several kinds and widths, names of columns. "
+        "KernelSVCCV(search='halving') had no records. Other searches and fits have the same numbers, to the bit",
+    )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
 
