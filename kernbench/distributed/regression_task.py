@@ -81,6 +81,9 @@ class OnBlocks:
         """Return the weights as the solver takes them."""
         return sample_weight / sample_weight.mean()
 
+    def stored(self, model, solutions):
+        """Return None: rows stay in blocks."""
+
     def advice(self):
         """Return nothing: no other solver takes rows in blocks."""
         return ""

@@ -12,7 +12,7 @@
       runs.py          the runs of all problems within one time budget, in threads
       small.py  small_problem.py    few rows, no driver
       solver_data.py   kernel rows and designs;  solver.py  solvers on them;  choice.py  which, for ``"auto"``
-      centring.py      columns far from the origin
+      centring.py      columns far from the origin;  folding.py  what storing intercepts costs
       certificate.py   objective and gap of the returned model;  smaller_strength.py  a better one for a smaller C
       continuation.py  warm starts from one fit to the next
       outcome.py       how the runs ended: attributes and warnings

@@ -61,6 +61,8 @@ class FitResult:
         Share of `gap` that is due to rounding.
     error_of_scores : float
         Error of the model's scores by rounding, relative to the largest or 1; 0.0 where it is small.
+    folding : float
+        Share of `gap` that is due to the rounding of an intercept where it is stored.
     is_indefinite : bool
         Whether the kernel shows negative curvature, so that nothing is certified.
     """
@@ -81,6 +83,7 @@ class FitResult:
     returned: Solution | None = None
     rounding: float = 0.0
     error_of_scores: float = 0.0
+    folding: float = 0.0
     is_indefinite: bool = False
 
     @property

@@ -12,7 +12,7 @@
             |     |-- solvers.driver.run()    advances the solver: clock, stopping rule, trace, Ctrl-C
             |     |-- certified (certificate) objective and gap of the model itself, with their rounding
             |     '-- RunData.widen (widening) float64 rows for a second part where float32 does not reach `tol`
-            |-- task.assemble, set_outcome    fitted attributes (outcome)
+            |-- assembled (folding), set_outcome    fitted attributes (outcome); gaps count the rounding of intercepts
             '-- warnings                      they name the parameter to change (outcome)
 
 ``small`` fits models of few rows, a ``small_problem`` each, without runs. Where a run ends far from the optimum,

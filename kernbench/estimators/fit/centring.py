@@ -8,14 +8,20 @@ estimators solve the problem for the rows less a centre, and fold it into the in
 >>> w, b = solve(centred(X, centre), y)                                                   # doctest: +SKIP
 >>> intercept = b - shift_of(w, centre)         # of <w, x> + intercept on the given rows # doctest: +SKIP
 
+The intercept is rounded to float64, which shifts all scores: at 1e12 by some 1e-4. `fit.folding` adds what that costs
+to the gap, from a bound (`rounding_of`) or from the exact sum (`exact_intercept`).
+
 Of sparse rows only columns without zeros are moved, so that no entry is added. That leaves little to be done: a column
 with zeros has the origin among its values.
 """
+
+from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.engine.operands.centre import middle_of_columns, moved
+from kernbench.problems.certificate.extended import DOUBLE
 
 CHUNK_BYTES = 32_000_000  # of float64 rows held at a time
 
@@ -112,6 +118,28 @@ def combined(coef, X, centre):
 def shift_of(weights, centre):
     """Return <w, centre> for each w, which `centred` rows lack: a float, or of shape (r,)."""
     return 0.0 if centre is None else weights @ centre
+
+
+def rounding_of(weights, centre, *terms):
+    """Return a bound on the rounding of an intercept sum(terms) - <w, centre> in float64; without a centre, of the sum.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (d,), or None
+    centre : ndarray of shape (d,), or None
+    *terms : float
+    """
+    of_shift = 0.0 if centre is None else np.abs(weights) @ np.abs(centre)
+    return 2.0 * DOUBLE * float(sum(map(abs, terms)) + of_shift)
+
+
+def exact_intercept(weights, centre, *terms):
+    """Return sum(terms) - <w, centre>, a Fraction; arguments are those of `rounding_of`."""
+    exact = sum(map(Fraction, terms), Fraction(0))
+    if centre is None:
+        return exact
+    moves = np.flatnonzero(centre)
+    return exact - sum(Fraction(w) * Fraction(c) for w, c in zip(weights[moves].tolist(), centre[moves].tolist()))
 
 
 def _stored_centre(X, centre):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.fit.centring import rounding_of
 from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
 from kernbench.kernels.base import Kernel
@@ -110,8 +111,10 @@ class Examined:
         return rounding.of_expansion(self.risk, objective, float(np.abs(coef).sum()), self.largest, unit)
 
     def folding(self, solution):
-        """Return a bound on the change of scores where the model is stored, see `folding`."""
-        return folding(self.X, self.centre, solution.coef, solution.intercept)
+        """Return a bound on the change of scores where <w, centre> is folded into the stored intercept."""
+        if self.centre is None:
+            return 0.0
+        return rounding_of(self.X.T @ solution.coef, self.centre, solution.intercept)
 
     def scores(self, solution):
         """Return the scores of the training rows in the model's precision."""
@@ -154,21 +157,6 @@ class Examined:
         unit = self.value_error[1] + DOUBLE * (len(used) + (n_updates if known is None else 0))
         of_norm = upper_mean(np.sign(coef[by_size]) * errors)
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
-
-
-def folding(X, centre, coef, intercept):
-    """Return a bound on the change of scores where <w, centre> is folded into an intercept in float64.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n, d)
-    centre : ndarray of shape (d,), or None
-    coef : ndarray of shape (n,)
-    intercept : float
-    """
-    if centre is None:
-        return 0.0
-    return 2.0 * DOUBLE * float(abs(intercept) + np.abs(X.T @ coef) @ np.abs(centre))
 
 
 def certified(examined, result, tol, *, stops_by_gap=False):
@@ -224,6 +212,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         returned=returned,
         rounding=found.rounding,
         error_of_scores=found.error_of_scores,
+        folding=found.folding,
     )
 
 

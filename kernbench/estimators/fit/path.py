@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbench.estimators.arguments.parameters import check_grid
+from kernbench.estimators.fit.folding import assembled
 from kernbench.estimators.fit.outcome import (
     set_outcome,
     warn_if_indefinite,
@@ -35,9 +36,9 @@ def fit_task(task, models):
     """
     runs = Runs(task, [getattr(model, task.strength) for model in models])
     results = runs.run()
-    for model, own in zip(models, results, strict=True):
+    for k, model in enumerate(models):
         task.share(model)
-        task.assemble(model, own)
+        results[k] = own = assembled(task, model, results[k])
         set_outcome(model, own)
         model._continuation = task.continuation(own) if model.warm_start else None
     if runs.interrupted:

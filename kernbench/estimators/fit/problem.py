@@ -47,6 +47,12 @@ class Problem(Protocol):
     def examined(self, data, solver, strength):
         """Return what certifies a solution for C = `strength` or alpha = `strength`; None without a certificate."""
 
+    def risk_of(self, strength):
+        """Return the risk of scores for C = `strength` or alpha = `strength`.
+
+        Needed, as is the attribute ``X`` with the rows, if `Task.stored` describes the function of the problem.
+        """
+
     def describe(self, model, solution):
         """Set the attributes of `model` that follow from a solution of this problem alone, for callbacks."""
 
@@ -108,6 +114,10 @@ class Task:
     def assemble(self, model, results):
         """Set the attributes of `model` that follow from the results, one FitResult for each problem."""
         self.problems[0].describe(model, results[0].model)
+
+    def stored(self, model, solutions):
+        """Return the `Stored` functions of a model; None if their intercepts are those of the solutions."""
+        return None
 
     def warn(self, model, results):
         """Warn of a model that is of no use although its runs converged."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from kernbench._callbacks import SILENT, current_report
 from kernbench.estimators.arguments.parameters import callbacks_of
+from kernbench.estimators.fit.folding import costs_of_storing
 from kernbench.estimators.fit.outcome import INTERRUPTED, NOT_STARTED
 from kernbench.estimators.fit.solver_data import cache_bytes_of, make_rows
 from kernbench.kernels.domain import is_precomputed
@@ -52,7 +53,10 @@ class SmallTask(Protocol):
         """Return the `SmallProblems` on kernel rows of X."""
 
     def folding(self, problems):
-        """Return a bound on the change of objectives where the model is stored, see `Examined.folding`."""
+        """Return the bound on the change of objectives where the model is stored that gaps shall contain anyway."""
+
+    def solutions(self, problems):
+        """Return a Solution for each problem; None where norms show that their intercepts lose nothing when stored."""
 
     def set_coef(self, problems):
         """Set the attributes that define the model's function."""
@@ -106,6 +110,8 @@ def fit_small(small, rows=None):
     if not solved or not (interrupted or _is_certified(small, problems)):
         return False
     small.set_coef(problems)
+    if not (interrupted or _reaches_tol_as_stored(small, problems)):
+        return False
     _set_outcome(model, problems, n_computed, rows.n_evaluations - n_earlier)
     if interrupted:
         raise KeyboardInterrupt
@@ -151,6 +157,19 @@ def _is_certified(small, problems):
     given = not rows.single and is_precomputed(kernel)
     unit = 0.0 if given else error_of_values(kernel, rows.dtype, small.X, terms)
     return problems.is_certified(unit, small.folding(problems), 1.0 if rows.single else SMALL)
+
+
+def _reaches_tol_as_stored(small, problems):
+    """Add the rounding of stored intercepts to the gaps, see `fit.folding`; return whether these are small enough."""
+    objectives, model, solutions = problems.objective, small.task.model, small.solutions(problems)
+    if solutions is None:
+        return True
+    counted = [small.folding(problems)] * len(objectives)
+    costs = costs_of_storing(small.task, model, solutions, objectives.tolist(), counted)
+    if not any(costs):
+        return True
+    problems.gap[:] += costs
+    return bool(np.all(problems.gap <= model.tol * np.abs(objectives)))
 
 
 def _set_outcome(model, problems, n_computed, n_evaluations):

@@ -1,6 +1,6 @@
 """The fast path for one problem of few rows: a regression, a novelty detector, two classes with nu; see `fit.small`."""
 
-from kernbench.estimators.fit.certificate import folding
+from kernbench.estimators.fit.centring import rounding_of
 from kernbench.estimators.fit.small import fit_small
 from kernbench.solvers.kernel.smo._small_problems import SmallProblem
 
@@ -38,8 +38,13 @@ class _SmallProblem:
         return SmallProblem(rows, problem, tol=float(model.tol))
 
     def folding(self, problem):
-        (coef,), (intercept,) = problem.dual_coef, problem.intercept
-        return folding(self.X, self.task.model.centre_, coef, intercept)
+        (coef,), (intercept,), centre = problem.dual_coef, problem.intercept, self.task.model.centre_
+        if centre is None:
+            return 0.0
+        return self.task.mean_weight * rounding_of(self.X.T @ coef, centre, intercept)  # slopes are at most 1
+
+    def solutions(self, problem):
+        return [problem.solution()]
 
     def set_coef(self, problem):
-        self.task.set_solutions(self.task.model, [problem.solution()])
+        self.task.set_solutions(self.task.model, self.solutions(problem))

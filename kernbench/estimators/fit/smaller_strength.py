@@ -60,7 +60,7 @@ def better_of_smaller(problem, data, strength, examined, result, tol):
         rounding = replace(examined, rows=None, dtype="float64").known(model, objective, 0.0, 0).objective
         if objective + rounding < BETTER * result.objective:
             gap = objective + rounding - lower
-            result = replace(result, returned=model, objective=objective, gap=gap, rounding=rounding)
+            result = replace(result, returned=model, objective=objective, gap=gap, rounding=rounding, folding=0.0)
         if run.status == INTERRUPTED:
             result = replace(result, status=INTERRUPTED)
         if not run.converged:

@@ -1,5 +1,7 @@
 """The problems of regressors: one each, on features or on kernel rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy import sparse
 
@@ -10,6 +12,7 @@ from kernbench.estimators.fit.centring import centred, combined, left_over, mean
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.folding import Stored, StoredFunction
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows, row_size, with_constant
@@ -108,6 +111,13 @@ class LinearRegressorTask(WeightsTask):
         else:
             ((model.coef_, model.intercept_),) = found
 
+    def stored(self, model, solutions):
+        if self.constant is None and self.centre is None:
+            return None
+        heaviest = 1.0 if self.weights is None else float(self.weights.max())
+        offsets = [float(problem.offset) for problem in self.problems]
+        return self.stored_by(model, solutions, offsets, self.loss, heaviest)
+
 
 class LinearRegressionProblem(WeightsProblem):
     """The weights of a regression on features, of one output.
@@ -136,6 +146,9 @@ class LinearRegressionProblem(WeightsProblem):
     def examined(self, data, solver, alpha):
         return self.examined_by(solver, self.y, alpha, self.task.loss)
 
+    def risk_of(self, alpha):
+        return self.risk_by(self.y, alpha, self.task.loss)
+
     def describe(self, model, solution):
         model.coef_, model.intercept_ = self.weights_of(solution)
 
@@ -162,6 +175,7 @@ class KernelRegressorTask(Task):
     """
 
     strength, plural, several, risk = "alpha", "outputs", True, MarginRisk
+    mean_weight = 1.0
     shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
     check = staticmethod(check_kernel_regressor)
 
@@ -254,6 +268,20 @@ class KernelRegressorTask(Task):
         set_expansions(model, self.given, coef, offsets)
         self.shape_intercept(model)
 
+    def stored(self, model, solutions):
+        centre, kernel = model.centre_, self.kernel
+        offsets = [float(problem.offset) for problem in self.problems]
+        if centre is None and not any(offsets):
+            return None
+        weights = [None] * len(solutions) if centre is None else np.atleast_2d(model.coef_)
+        functions = [
+            StoredFunction(w, (offset, float(solution.intercept)), solution)
+            for w, offset, solution in zip(weights, offsets, solutions, strict=True)
+        ]
+        heaviest = 1.0 if self.weights is None else float(self.weights.max())
+        by_mean = self.loss.name == "squared_error" and centre is not None and not self.free_intercept
+        return Stored(functions, centre, kernel, self.loss, heaviest, by_mean=by_mean)
+
     def alpha_of(self, strength):
         """Return the alpha of the problem for one of the model's strengths."""
         return strength
@@ -313,6 +341,11 @@ class KernelRegressionProblem:
     def title(self):
         return f"output {self.k}"
 
+    @property
+    def X(self):
+        """The training rows."""
+        return self.task.X
+
     def make_data(self, dtype=None):
         return self.task.make_rows(dtype)
 
@@ -347,6 +380,9 @@ class KernelRegressionProblem:
         own_dual, dtype = task.entry.name in OWN_DUAL, np.dtype(rows.dtype).name
         risk = task.risk(self.problem_of(rows, strength))
         return Examined(risk, task.X, task.kernel, rows, dtype, own_dual, task.model.centre_)
+
+    def risk_of(self, strength):
+        return self.task.risk(self.problem_of(SimpleNamespace(n_rows=self.n_rows), strength))
 
     def problem_of(self, rows, strength):
         """Return the problem on kernel rows, for one of the model's strengths."""

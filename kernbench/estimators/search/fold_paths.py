@@ -15,6 +15,7 @@ import psutil
 from scipy import sparse
 
 from kernbench._callbacks import silent
+from kernbench.estimators.fit.folding import assembled
 from kernbench.estimators.fit.outcome import QUIET
 from kernbench.estimators.fit.runs import Runs
 from kernbench.estimators.search.one_kernel import UNFINISHED, Cell, SearchEnded
@@ -122,7 +123,7 @@ class _FoldPath:
         self._check_finished(runs, results)
         model = paths.search._with(paths.model, strength)
         task.share(model)
-        task.assemble(model, results)
+        results = assembled(task, model, results)
         self.before = strength, results
         return model, results
 

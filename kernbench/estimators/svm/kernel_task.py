@@ -5,6 +5,7 @@ against the rest, and the Cs of a path).
 """
 
 from functools import cached_property
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from kernbench.estimators.arguments.training_data import check_training_data
 from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.folding import Stored, StoredFunction
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import make_rows
@@ -21,6 +23,7 @@ from kernbench.estimators.svm.expansion import centre_for, set_expansion
 from kernbench.estimators.svm.multiclass import ONE_VS_REST, Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.kernels.domain import is_precomputed
+from kernbench.losses.regression import example_loss
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
@@ -126,6 +129,21 @@ class KernelTask(Task):
         pairs = [problem.pair for problem in self.problems]
         set_expansion(model, self.given, self.codes, pairs, [result.model for result in results])
 
+    def stored(self, model, solutions):
+        return self.stored_by(model, solutions, example_loss(model.loss))
+
+    def stored_by(self, model, solutions, loss):
+        """Return the `Stored` functions of a model, for their loss."""
+        if model.centre_ is None or "nu" in (model.solver_options or {}):
+            return None
+        sign = 1.0 if len(model.classes_) == 2 or self.shares_data else -1.0  # the earlier class of a pair is positive
+        functions = [
+            StoredFunction(w, (sign * solution.intercept,), Solution(sign * w, solution.intercept), sign)
+            for w, solution in zip(model.coef_, solutions, strict=True)
+        ]
+        heaviest = 1.0 if self.weights is None else float(self.weights.max())
+        return Stored(functions, model.centre_, None, loss, heaviest)
+
 
 class PairProblem:
     """The problem of a pair of classes, or of a class against the rest."""
@@ -140,6 +158,11 @@ class PairProblem:
         return len(self.pair.y)
 
     n_coef = n_rows
+
+    @property
+    def X(self):
+        """The training rows."""
+        return self.task.X_of(self.pair)
 
     @property
     def title(self):
@@ -191,6 +214,13 @@ class PairProblem:
             "loss": model.loss,
         }
 
+    def problem_of(self, rows, C):
+        """Return the problem on kernel rows."""
+        return MarginProblem(rows, self.pair.y, weights=self.pair.of_rows(self.task.weights), **self.objective(rows, C))
+
+    def risk_of(self, C):
+        return MarginRisk(self.problem_of(SimpleNamespace(n_rows=self.n_rows), C))
+
     def examined(self, rows, solver, C):
         task, model = self.task, self.task.model
         if "nu" in (model.solver_options or {}):
@@ -198,14 +228,7 @@ class PairProblem:
         rows.release()  # a run that was stopped may have left rows out
         problem, alpha = solver.problem, 1.0 / (C * rows.n_rows)
         if not isinstance(problem, MarginProblem) or problem.alpha != alpha:  # made and checked from the same arguments
-            problem = MarginProblem(
-                rows,
-                self.pair.y,
-                alpha=alpha,
-                weights=self.pair.of_rows(task.weights),
-                fit_intercept=model.fit_intercept,
-                loss=model.loss,
-            )
+            problem = self.problem_of(rows, C)
         own_dual = task.entry.name in OWN_DUAL
         dtype = np.dtype(rows.dtype).name
         X = task.X_of(self.pair)

@@ -10,12 +10,14 @@ from kernbench.estimators.fit.centring import moved_to_centre, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import SMOOTH, linear_entry, other_solver
 from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.folding import Stored, StoredFunction
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
 from kernbench.estimators.fit.solver_data import design_maker, with_constant
 from kernbench.estimators.svm.parameters import check_linear_svc, has_free_intercept
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Linear
+from kernbench.losses.regression import example_loss
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
@@ -84,6 +86,19 @@ class WeightsTask(Task):
         """Set the attributes that define the predictions."""
         set_weights(model, solutions, self.constant, self.centre)
 
+    def stored_by(self, model, solutions, offsets, loss, heaviest):
+        """Return the `Stored` functions of a model whose targets are centred by `offsets`."""
+        functions = [
+            StoredFunction(
+                None if self.centre is None else w,
+                (offset,) if self.constant is None else (offset, float(self.constant * solution.coef[-1])),
+                Solution(solution.coef),
+            )
+            for w, solution, offset in zip(np.atleast_2d(model.coef_), solutions, offsets, strict=True)
+        ]
+        penalised, by_mean = None if self.free_last else self.constant, self.constant is None
+        return Stored(functions, self.centre, None, loss, heaviest, penalised, by_mean)
+
 
 class LinearTask(WeightsTask):
     """The task of one `LinearSVC`, or of a path of them.
@@ -113,6 +128,15 @@ class LinearTask(WeightsTask):
         if self.free_last:
             X, self.centre = moved_to_centre(X, np.promote_types(X.dtype, dtype))
         return super().columns_of(X, dtype)
+
+    def stored(self, model, solutions):
+        if self.centre is None:
+            return None
+        weights = self.weights if len(self.problems) == 1 else self.sample_weight
+        heaviest = 1.0 if weights is None else float(weights.max())
+        if len(self.problems) > 1:
+            heaviest *= max(1.0, float(np.max(model.class_weight_)))
+        return self.stored_by(model, solutions, [0.0] * len(solutions), example_loss(model.loss_), heaviest)
 
     @property
     def free_last(self):
@@ -153,6 +177,11 @@ class WeightsProblem:
     def n_coef(self):
         return self.task.X.shape[1]
 
+    @property
+    def X(self):
+        """The columns of the task."""
+        return self.task.X
+
     def make_data(self):
         return None
 
@@ -173,16 +202,21 @@ class WeightsProblem:
         """Return what certifies the solution of `solver` for targets or labels `y`.
 
         None where it has an intercept without a penalty, which the solver's own certificate knows of: a sum of terms
-        that are not negative; and for rows in blocks.
+        that are not negative; and for rows in blocks. `fit.folding` adds what rounding the stored intercept costs.
         """
         X = self.task.X
         if self.task.free_last or not (isinstance(X, np.ndarray) or sparse.issparse(X)):
             return None
         problem = solver.problem
         if not isinstance(problem, MarginProblem):
-            rows = SimpleNamespace(n_rows=X.shape[0])
-            problem = MarginProblem(rows, y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss)
+            return Examined(self.risk_by(y, alpha, loss), X)
         return Examined(MarginRisk(problem), X)
+
+    def risk_by(self, y, alpha, loss):
+        """Return the risk of scores for targets or labels `y`."""
+        rows = SimpleNamespace(n_rows=self.n_rows)
+        problem = MarginProblem(rows, y, alpha=alpha, weights=self.weights, fit_intercept=False, loss=loss)
+        return MarginRisk(problem)
 
     def solver_of(self, y, alpha, loss, initial):
         """Return the solver for targets or labels `y`."""
@@ -239,6 +273,9 @@ class ClassProblem(WeightsProblem):
 
     def examined(self, data, solver, C):
         return self.examined_by(solver, self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
+
+    def risk_of(self, C):
+        return self.risk_by(self.y, 1.0 / (C * self.n_rows), self.task.model.loss_)
 
     def describe(self, model, solution):
         if len(self.task.problems) > 1:

@@ -1,6 +1,7 @@
 """The problems of a `KernelNuSVC`: those of a `KernelSVC`, with a share nu in place of C."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from kernbench.estimators.svm.expansion import set_expansion
 from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
 from kernbench.estimators.svm.parameters import check_kernel_nu_svc
 from kernbench.problems.nu_problem import NuMargin, NuRisk, kernel_problem, largest_feasible, require_feasible
+from kernbench.solvers.base import Solution
 
 
 class KernelNuTask(KernelTask):
@@ -43,6 +45,7 @@ class KernelNuTask(KernelTask):
             (problem.pair for problem in self.problems), key=lambda pair: largest_feasible(_of(of_class, pair))
         )
         require_feasible(model.nu, _of(of_class, tightest), _of(model.classes_, tightest))
+        self.mean_weight = float(weights.mean())
         if model.warm_start:
             self.key = (*self.key, model.nu, digest(weights))
 
@@ -61,6 +64,14 @@ class KernelNuTask(KernelTask):
         model.rho_ = np.array([level_of(solution) for solution in solutions])
         set_expansion(model, self.given, codes, pairs, [divided(solution) for solution in solutions])
 
+    def stored(self, model, solutions):
+        stored = self.stored_by(model, [divided(solution) for solution in solutions], self.loss)
+        for own, solution in zip(() if stored is None else stored.functions, solutions):
+            if (level := level_of(solution)) > 0.0:
+                own.unit *= level
+                own.solution = Solution(level * own.solution.coef, solution.intercept)
+        return stored
+
 
 class NuPair(PairProblem):
     """The problem of a pair of classes."""
@@ -75,6 +86,9 @@ class NuPair(PairProblem):
         return kernel_problem(
             rows, self.pair.y, weights=self.pair.of_rows(self.task.weights), **self.objective(rows, nu)
         )
+
+    def risk_of(self, nu):
+        return NuRisk(self.problem_of(SimpleNamespace(n_rows=self.n_rows), nu))
 
     def examined(self, rows, solver, nu):
         task = self.task

@@ -1,10 +1,15 @@
 """The fast path for a `KernelSVC` of few rows: all pairs of classes on the same kernel rows; see `fit.small`."""
 
+import math
+
 import numpy as np
 
+from kernbench.estimators.fit.centring import rounding_of
+from kernbench.estimators.fit.folding import NEGLIGIBLE
 from kernbench.estimators.fit.small import fit_small, is_small, small_rows
 from kernbench.estimators.svm.expansion import set_intercept, set_support
 from kernbench.kernels.domain import is_precomputed
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo._small_pairs import SmallPairs
 
 
@@ -64,6 +69,22 @@ class _SmallPairs:
 
     def folding(self, pairs):
         return 0.0
+
+    def solutions(self, pairs):
+        """Return solutions with the intercepts only, since `KernelTask.stored` takes weights, not coefficients.
+
+        Weights are as dear as a tenth of a fit: none if even for the longest w, of alpha/2 |w|^2 <= objective, the
+        rounding of <w, centre> is negligible.
+        """
+        centre = self.task.model.centre_
+        if centre is None:
+            return None
+        C, objective = self.task.model.C, pairs.objective
+        shift = math.sqrt(2.0 * C * len(self.codes) * objective.max() * (centre @ centre))
+        rounding = rounding_of(None, None, shift, np.abs(pairs.intercept).max())
+        if self.costs.max() / C * rounding <= NEGLIGIBLE * objective.min():
+            return None
+        return [Solution(None, intercept) for intercept in pairs.intercept.tolist()]
 
     def set_coef(self, pairs):
         """Set support vectors, coefficients and intercepts; pairs that were not solved have coefficients of 0."""

@@ -29,6 +29,8 @@ class Certificate:
         is more; 0.0 where it is small by the norms.
     rounding : float
         The share of `gap` that is due to rounding.
+    folding : float
+        The share of `gap` that is due to the difference between the model and the one that is stored.
     """
 
     objective: float
@@ -36,6 +38,7 @@ class Certificate:
     intercept_of_zero: float | None = None
     error_of_scores: float = 0.0
     rounding: float = 0.0
+    folding: float = 0.0
 
 
 def certify(
@@ -63,7 +66,8 @@ def certify(
     measure : callable, optional
         ``measure(n_rows)`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
     folding : float
-        Bound on the difference between the scores of `model` and those of the model as it is stored.
+        Bound on the difference between the scores of `model` and those of the model as it is stored. Its share of the
+        gap is left out where `tol` would not be reached because of it: the caller can compute the difference itself.
     """
     at_zero, intercept = risk.at_zero()
     lower = objective - gap - known.bound
@@ -86,15 +90,17 @@ def certify(
                 size = max(1.0, float(np.abs(exact).max()))
                 error_of_scores = float(np.abs(scores() - exact).max()) / size
     stored = risk.change(objective, folding)
-    error += stored
     lower = max(risk.lowest, min(lower, at_zero)) if np.isfinite(lower) else risk.lowest
     is_zero = not objective + stored <= at_zero * (1.0 + SAME)
     if risk.lowest < 0.0:  # the optimum may be f = 0: rounding of another objective would be divided by its level
         is_zero = is_zero or objective + stored >= at_zero - least_gain
     if is_zero:
         return Certificate(at_zero, float(at_zero - lower), intercept, 0.0, float(known.bound))
+    if objective + error - lower <= tol * abs(objective) < objective + (error + stored) - lower:
+        stored = 0.0
+    error += stored
     gap = float(max(0.0, objective + error - lower))
-    return Certificate(objective, gap, None, error_of_scores, float(error + known.bound))
+    return Certificate(objective, gap, None, error_of_scores, float(error + known.bound), float(stored))
 
 
 def allowed(objective, gap, tol):

@@ -28,7 +28,7 @@ class MarginRisk:
         loss = problem.loss
         self.mass = float(problem.total_weight / problem.n)
         self.smoothness = loss.smoothness
-        self.slope = max(abs(loss.lower), abs(loss.upper))
+        self.slope = steepest_slope(loss)
         # Bounds on sum_i |g_i| of dual variables, and on the sum of coefficients from which a bound may be computed.
         self.reach = self.mass * self.slope if np.isfinite(self.slope) else 4.0 * np.sqrt(self.at_zero()[0] * self.mass)
         self.dual_size = 0.0
@@ -43,10 +43,7 @@ class MarginRisk:
 
     def change(self, risk, error):
         """Return how much the risk may change from `risk` if each score changes by at most `error`."""
-        if np.isfinite(self.slope):
-            return self.mass * self.slope * error
-        square = self.smoothness * self.mass * (error * error)  # a power of a Python float raises where it overflows
-        return np.sqrt(2 * self.smoothness * max(risk, 0.0) * self.mass) * error + 0.5 * square
+        return change_of(self.problem.loss, self.mass, risk, error)
 
     def _losses(self, rows, scores):
         p = self.problem
@@ -101,6 +98,28 @@ class MarginRisk:
             residual = float(abs(g.sum())) + np.finfo(float).eps * float(np.abs(g).max())
             bound -= residual / p.n * (steepest + float(np.abs(scores).max() / (p.alpha * p.n)))
         return float(bound), float(np.abs(g).sum() / p.n)
+
+
+def steepest_slope(loss):
+    """Return the largest |l'|, which may be infinite."""
+    return max(abs(loss.lower), abs(loss.upper))
+
+
+def change_of(loss, mass, risk, error):
+    """Return how much a mean loss may change from `risk` if each score changes by at most `error`.
+
+    Parameters
+    ----------
+    loss : MarginLoss, ResidualLoss or NuLoss
+    mass : float
+        The mean of the weights.
+    risk, error : float
+    """
+    slope = steepest_slope(loss)
+    if np.isfinite(slope):
+        return mass * slope * error
+    square = loss.smoothness * mass * (error * error)  # a power of a Python float raises where it overflows
+    return np.sqrt(2 * loss.smoothness * max(risk, 0.0) * mass) * error + 0.5 * square
 
 
 def space_is_expansion(space):

@@ -99,8 +99,8 @@ def _function(model, X, offset):
     if not hasattr(model, "dual_coef_"):
         coef = np.ravel(model.coef_)
         square, scores = _linear(X, coef, intercept)
-        with_constant = getattr(model, "fit_intercept", False)
-        return square + (LONG(intercept / model.intercept_scaling) ** 2 if with_constant else 0), scores, 0.0, 0.0
+        with_penalty = getattr(model, "fit_intercept", False) and hasattr(model, "intercept_scaling")
+        return square + (LONG(intercept / model.intercept_scaling) ** 2 if with_penalty else 0), scores, 0.0, 0.0
     coef = np.zeros(len(X))
     coef[model.support_] = np.ravel(model.dual_coef_)
     kernel = model.kernel_

@@ -1,15 +1,21 @@
 """Columns far from the origin: models with an intercept do not depend on a shift of the rows."""
 
 import warnings
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from exact_objectives import exact_objective
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 import kernbench
-from kernbench.estimators.fit.centring import centre_of, centred, combined, left_over, mean_of, shift_of
+from kernbench.estimators.fit import folding
+from kernbench.estimators.fit.centring import centre_of, centred, combined, left_over, mean_of, rounding_of, shift_of
+from kernbench.estimators.fit.small_problem import _SmallProblem
+from kernbench.estimators.svm.nu_task import KernelNuTask
 
 SHIFTS = (100.0, 1e4, 1e6)
 FORMATS = {"dense": np.asarray, "csr": sparse.csr_matrix}
@@ -157,6 +163,109 @@ def test_sums_of_centred_rows_are_those_of_dense_ones():
         np.testing.assert_allclose(mean_of(form(X), np.arange(40.0)), np.average(X, axis=0, weights=range(40)))
     np.testing.assert_array_equal(left_over(sparse.csr_matrix(X), centre), [0.0, 0.5, 0.0])
     np.testing.assert_allclose(shift_of(expected, centre), expected @ centre)
+
+
+FAR = {
+    "pair": lambda: kernbench.KernelSVC("linear"),
+    "pair, large C": lambda: kernbench.KernelSVC("linear", C=100.0),
+    "driver": lambda: kernbench.KernelSVC("linear", C=100.0, max_iter=10**8),
+    "driver, tight": lambda: kernbench.KernelSVC("linear", max_iter=10**8, tol=1e-6),
+    "squared hinge": lambda: kernbench.KernelSVC("linear", loss="squared_hinge", tol=1e-6),
+    "LinearSVC hinge": lambda: kernbench.LinearSVC("hinge", C=100.0, intercept_scaling=np.inf),
+    "LinearSVC log_loss": lambda: kernbench.LinearSVC("log_loss", C=100.0, intercept_scaling=np.inf),
+    "LinearRegressor": lambda: kernbench.LinearRegressor("absolute_error", alpha=0.01),
+    "LinearRegressor squares": lambda: kernbench.LinearRegressor("squared_error", alpha=0.01),
+    "mean of targets": lambda: kernbench.LinearRegressor("squared_error", alpha=0.01, solver="sdca"),
+    "kernel ridge": lambda: kernbench.KernelRegressor("squared_error", kernel="linear", alpha=0.01),
+    "KernelRegressor": lambda: kernbench.KernelRegressor("absolute_error", kernel="linear", alpha=0.01),
+}
+
+
+def far_problem(shift, is_regression, n=60):
+    """Rows and targets that are exact in float64 wherever they are."""
+    rng = np.random.default_rng(5)
+    X = np.round(rng.normal(size=(n, 3)) * 256) / 256 + 1 / 512
+    y = np.round((X @ [1.0, -1.0, 0.5] + 0.5 * rng.normal(size=n)) * 256) / 256
+    return X + shift, y if is_regression else (y > 0).astype(int)
+
+
+def far_fit(name, shift):
+    """Return a fitted model and its exact objective."""
+    model = FAR[name]()
+    X, y = far_problem(shift, hasattr(model, "alpha"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    alpha = model.alpha if hasattr(model, "alpha") else 1.0 / (model.C * len(y))
+    targets = y if hasattr(model, "alpha") else None
+    return model, exact_objective(model, X, y, None, alpha, targets=targets).value
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e6, 1e8, 1e10, 1e12, 1e13])
+@pytest.mark.parametrize("name", FAR)
+def test_gaps_count_the_rounding_of_the_stored_intercept(name, shift):
+    model, exact = far_fit(name, shift)
+    near, best = far_fit(name, 0.0)
+    rounding = 1e-13 * best
+    assert exact - model.objective_ <= model.duality_gap_ + rounding
+    assert exact - best <= model.duality_gap_ + rounding
+    # A fit is called stagnated only if it is one: the best float64 intercept costs more than the tolerance.
+    assert model.converged_ or exact - best + near.duality_gap_ > 0.9 * model.tol * best
+
+
+@pytest.mark.parametrize(("estimator", "scheme"), [("KernelSVC", "ovo"), ("KernelSVC", "ovr"), ("LinearSVC", "ovr")])
+def test_gaps_of_many_classes_count_the_rounding_of_their_intercepts(estimator, scheme):
+    X, y = far_problem(0.0, True)
+    y = np.digitize(y, [-0.7, 0.7])
+    options = {"KernelSVC": {"kernel": "linear", "multi_class": scheme}, "LinearSVC": {"intercept_scaling": np.inf}}
+    model = getattr(kernbench, estimator)(loss="hinge", **options[estimator]).fit(X + 1e12, y)
+    pairs = [(0, 1), (0, 2), (1, 2)] if estimator == "KernelSVC" and scheme == "ovo" else [(None, k) for k in range(3)]
+    for k, (negative, positive) in enumerate(pairs):
+        rows = np.ones(len(y), bool) if negative is None else (y == negative) | (y == positive)
+        signs = np.where(y[rows] == positive, 1.0, -1.0) * (1.0 if negative is None else -1.0)
+        scores = [
+            sum((Fraction(w) * Fraction(x) for w, x in zip(model.coef_[k], row)), Fraction(model.intercept_[k]))
+            for row in X[rows] + 1e12
+        ]
+        losses = [max(0.0, float(1 - Fraction(sign) * score)) for sign, score in zip(signs, scores)]
+        exact = model.coef_[k] @ model.coef_[k] / (2.0 * model.C * rows.sum()) + np.mean(losses)
+        assert exact - model.objective_[k] <= model.duality_gap_[k] + 1e-12
+    assert max(model.duality_gap_) > 1e-7
+
+
+def test_targets_afar_are_counted_with_any_kernel():
+    X, y = far_problem(0.0, True)
+    model = kernbench.KernelRegressor("absolute_error", kernel="rbf", gamma=0.3, alpha=0.01).fit(X, y + 1e12)
+    exact = exact_objective(model, X, y + 1e12, None, 0.01, targets=y).value
+    assert 1e-7 < exact - model.objective_ <= model.duality_gap_ + 1e-12
+
+
+def test_near_the_origin_the_norms_suffice(monkeypatch):
+    monkeypatch.setattr(folding, "_least_cost", None)
+    for name in FAR:
+        for shift in (0.0, 3.0):
+            far_fit(name, shift)
+
+
+def test_nearest_intercepts_are_stored_where_rounding_counts():
+    model, _ = far_fit("LinearSVC hinge", 1e12)
+    X, y = far_problem(1e12, False)
+    beside = [np.nextafter(model.intercept_, side) for side in (-np.inf, np.inf)]
+    for intercept in beside:
+        other = far_fit("LinearSVC hinge", 1e12)[0]
+        other.intercept_ = intercept
+        worse = exact_objective(other, X, y, None, 1.0 / (model.C * len(y))).value
+        assert worse > exact_objective(model, X, y, None, 1.0 / (model.C * len(y))).value
+
+
+def test_small_problems_count_the_weights_of_rows():
+    X, y = far_problem(1e6, False)
+    weights = np.full(len(y), 64.0)
+    task = KernelNuTask(kernbench.KernelNuSVC(kernel="linear"), X, y, weights)
+    coef = np.where(y == 1, 1.0, -1.0) / len(y)
+    found = _SmallProblem(task).folding(SimpleNamespace(dual_coef=coef[None], intercept=np.ones(1)))
+    scores = rounding_of(task.X.T @ coef, task.model.centre_, 1.0)
+    assert found == pytest.approx(task.problems[0].risk_of(0.5).change(1.0, scores)) == pytest.approx(64.0 * scores)
 
 
 def dense(X):
