@@ -130,7 +130,7 @@ def costs_of_storing(task, model, solutions, objectives, counted):
         most = abs(own.unit) * rounding_of(own.weights, stored.centre, *own.terms)
         penalty = _penalty(stored, own, getattr(model, task.strength), most)
         bound = change_of(stored.loss, stored.heaviest, objective, most) + penalty
-        if bound > negligible + counted[k]:
+        if np.isfinite(most) and bound > negligible + counted[k]:
             least = negligible if bound <= FAR * abs(objective) else 0.0
             cost, intercepts[k] = _least_cost(task, model, k, stored, float(intercepts[k]), least)
             costs[k] = max(0.0, cost - counted[k])

@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "da1fe90e163d1b5c": (
+    "ba502cd981b53c6c": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -34,8 +34,9 @@ MEASURE_ALIKE = {
         "errors of values. SMO: cores of one row, sets of two with nu. SCS on few rows, projections that "
         "underflow, small covered masses, ranks of residuals below 1e-260, small rests of a pass. Batches of SDCA "
         "after the first pass: they were cut where the clock told. Networks: frozen parameters, scores that are "
-        "not finite, half precision, datasets that augment. Files of several kinds and widths, names of columns. "
-        "KernelSVCCV(search='halving') had no records. Other searches and fits have the same numbers, to the bit",
+        "not finite, half precision, datasets that augment. Rounding of intercepts that are stored for columns "
+        "far from the origin. Files of several kinds and widths, names of columns. KernelSVCCV(search='halving') "
+        "had no records. Other searches and fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
