@@ -211,3 +211,25 @@ def test_an_infinite_c_is_answered_with_what_stands_for_it(model):
     with pytest.raises(ValueError, match="got inf: for a hard margin pass a large one, such as 1e10"):
         model.load()(C=np.inf).fit(X, y)
     assert np.isfinite(model.load()(C=1e10).fit(X, y).objective_)
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if has(model, "callback")], ids=lambda model: model.name
+)
+def test_a_fit_that_fails_leaves_the_fitted_model_as_it_was(model):
+    """Kernel, precision and labels are set before the run: the coefficients of the fit before would be of another."""
+    X, y = problem_of(model.task)
+    fitted = model.load()().fit(X, y)
+    before, expected = set(vars(fitted)), predict(fitted, X)
+
+    def fail(model):
+        raise RuntimeError("in the middle of the run")
+
+    fitted.set_params(callback=fail, **({"gamma": 50.0} if has(model, "gamma") else {}))
+    other = y[:, :2] if model.task == "ratio" else y if model.task == "regress" else np.where(y, "a", "b")
+    with pytest.raises(RuntimeError, match="in the middle"):
+        fitted.fit(X[:, :2], other)
+    np.testing.assert_array_equal(predict(fitted, X), expected)
+    assert set(vars(fitted)) == before
+    if model.task in LABELLED:
+        np.testing.assert_array_equal(fitted.classes_, [0, 1])

@@ -259,7 +259,7 @@ def test_older_versions_of_scikit_learn_have_no_callbacks():
         "from kernbench import LinearSVC\n"
         "model = LinearSVC(random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])\n"
         "assert model.predict([[3.0]]) == 1\n"
-        "assert not hasattr(model, 'set_callbacks') and not hasattr(LinearSVC.fit, '__wrapped__')\n"
+        "assert not hasattr(model, 'set_callbacks') and not hasattr(LinearSVC.path, '__wrapped__')\n"
         "from kernbench._callbacks import SILENT, current_report\n"
         "assert current_report() is SILENT\n"
     )

@@ -14,6 +14,7 @@ from kernbench._random import generator_of
 from kernbench.estimators.arguments.kernel import kernel_of
 from kernbench.estimators.arguments.parameters import callbacks_of, precision
 from kernbench.estimators.arguments.training_data import check_batch, two_labels
+from kernbench.estimators.base import whole_or_not
 from kernbench.estimators.fit.outcome import (
     INTERRUPTED,
     SAMPLE_CAP,
@@ -104,6 +105,7 @@ def partial_fit(model, X, y, classes, sample_weight):
         stream.has_warned = warn_if_sample_misleads(model, [result])
 
 
+@whole_or_not
 def fit_chunks(model, chunks, classes=None):
     """Fit to a stream; see `KernelSVC.fit_chunks`."""
     entry = check_kernel_svc(model)

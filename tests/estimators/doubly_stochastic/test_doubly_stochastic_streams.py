@@ -10,6 +10,7 @@ from kernbench import (
     DoublyStochasticDensityRatio,
     DoublyStochasticGPRegressor,
     DoublyStochasticNoveltyDetector,
+    KernelSVC,
 )
 from kernbench.kernels import ReciprocalSemigroup
 
@@ -157,6 +158,17 @@ def test_a_stream_of_one_class_is_refused():
         DoublyStochasticClassifier().partial_fit(X, LABELS, classes=["no", "maybe"])
     with pytest.raises(ValueError, match="class_weight='balanced' needs all labels"):
         DoublyStochasticClassifier(class_weight="balanced").partial_fit(X, LABELS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_stream_that_is_refused_leaves_the_fitted_model_as_it_was():
+    for model in (fresh("classifier", max_iter=3)[0], KernelSVC(solver="scs", max_iter=3, random_state=0)):
+        model.fit(X, LABELS)
+        expected, before = model.predict(X), set(vars(model))
+        with pytest.raises(ValueError, match="too large for this kernel"):
+            model.fit_chunks([(1e300 * X[:, :1], Y)])
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert set(vars(model)) == before
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
