@@ -203,6 +203,15 @@ def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
     return X, y, labels, weights
 
 
+def weights_of_stream(class_weight, labels):
+    """Return the weights of the classes `labels` of a stream, of which it is not known how many examples they have."""
+    if isinstance(class_weight, str):
+        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
+    weights = _class_weights(class_weight, labels, labels, None, None)
+    check_each_class_has_weight(labels, np.arange(len(labels)), weights)
+    return weights
+
+
 def two_labels(y):
     """Return the two labels of a stream, sorted."""
     labels = distinct_labels(y)
@@ -259,4 +268,8 @@ def _class_weights(class_weight, classes, y, codes, sample_weight):
         if np.any(mass == 0):
             return np.ones(len(classes))  # check_each_class_has_weight names the class
         return mass.sum() / (len(classes) * mass)
+    given = [class_weight.get(label) for label in classes.tolist()]
+    if len(given) - given.count(None) in (len(given), len(class_weight)):
+        return np.array([1.0 if weight is None else float(weight) for weight in given])
+    # It raises the error. Above it would not do: it takes text such as "1" for a number, which is not in the dict.
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)

@@ -12,7 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.parameters import check_class_weight
-from kernbench.estimators.arguments.training_data import check_batch, check_training_data, distinct_labels
+from kernbench.estimators.arguments.training_data import (
+    check_batch,
+    check_training_data,
+    distinct_labels,
+    weights_of_stream,
+)
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_classes, require
@@ -370,11 +375,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
                 f"a stream needs at least two classes, got {labels.tolist()}: pass classes=[...] if the first "
                 "examples are of one class only"
             )
-        if isinstance(self.class_weight, str):
-            raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
+        self.class_weight_ = weights_of_stream(self.class_weight, labels)
         self.classes_ = labels
-        of = self.class_weight or {}
-        self.class_weight_ = np.array([float(of.get(label, 1.0)) for label in labels.tolist()])
 
     def _labels_of(self, codes):
         """What the solver takes for indices of classes: -1 and +1, indices, or a row of -1 and +1 for each."""

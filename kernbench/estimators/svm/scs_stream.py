@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernbench._random import generator_of
 from kernbench.estimators.arguments.kernel import kernel_of
 from kernbench.estimators.arguments.parameters import callbacks_of, precision
-from kernbench.estimators.arguments.training_data import check_batch, two_labels
+from kernbench.estimators.arguments.training_data import check_batch, two_labels, weights_of_stream
 from kernbench.estimators.base import whole_or_not
 from kernbench.estimators.fit.outcome import (
     INTERRUPTED,
@@ -138,12 +138,9 @@ def _option(model, name, default):
 
 def _configure(model, reader, labels):
     """Set the labels of the two classes, and their weights."""
-    if isinstance(model.class_weight, str):
-        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
-    of = model.class_weight or {}
-    reader.classes = np.asarray(labels)
-    reader.factors = tuple(float(of.get(label, 1.0)) for label in labels.tolist())
-    model.classes_, model.class_weight_ = reader.classes, np.array(reader.factors)
+    weights = weights_of_stream(model.class_weight, labels)
+    reader.classes, reader.factors = np.asarray(labels), tuple(weights.tolist())
+    model.classes_, model.class_weight_ = reader.classes, weights
 
 
 def _source(model, reader, X, rng):

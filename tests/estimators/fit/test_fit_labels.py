@@ -1,8 +1,10 @@
-"""Labels that are whole numbers of a small range are counted, not sorted; the result is that of `numpy.unique`."""
+"""Labels that are whole numbers of a small range are counted, not sorted, as by `numpy.unique`; weights of classes."""
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from kernbench import DoublyStochasticClassifier, KernelSVC, LinearSVC
 from kernbench.estimators.arguments.training_data import check_labels
 
 
@@ -23,3 +25,35 @@ def test_labels_are_those_of_unique(dtype, labels):
 def test_labels_far_apart_are_sorted():
     classes, codes = check_labels(np.array([2**62, -(2**62), 2**62]))
     assert classes.tolist() == [-(2**62), 2**62] and codes.tolist() == [1, 0, 1]
+
+
+STREAMS = [
+    KernelSVC(solver="scs", max_iter=5, random_state=0),
+    DoublyStochasticClassifier(batch_size=4, max_iter=5, random_state=0),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [KernelSVC(), LinearSVC(), *STREAMS], ids=lambda model: type(model).__name__)
+def test_class_weights_of_labels_that_are_digits_as_text(model):
+    """As those of data sets of OpenML are; scikit-learn 1.9 looks for the number 1."""
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    weights = {"0": 2.0, "1": 5.0}
+    own = clone(model).set_params(class_weight=weights).fit(X, y.astype(str))
+    assert own.class_weight_.tolist() == [2.0, 5.0]
+    numbers = clone(model).set_params(class_weight={0: 2.0, 1: 5.0}).fit(X, y)
+    np.testing.assert_array_equal(own.decision_function(X), numbers.decision_function(X))
+    assert clone(model).set_params(class_weight={"1": 3.0}).fit(X, y.astype(str)).class_weight_.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", STREAMS, ids=lambda model: type(model).__name__)
+def test_class_weights_that_a_fit_refuses_are_refused_by_streams_too(model):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.array(["no", "yes"])[np.arange(40) % 2]
+    for weights, message in (({"Yes": 5.0}, "not in class_weight"), ({"no": 0.0}, "class 'no' has weight 0")):
+        weighted = clone(model).set_params(class_weight=weights)
+        for learn in (weighted.fit, weighted.partial_fit, lambda X, y: weighted.fit_chunks([(X, y)])):
+            with pytest.raises(ValueError, match=message):
+                learn(X, y)
+    given = clone(model).set_params(class_weight={"yes": 5.0}).partial_fit(X, y)
+    assert given.class_weight_.tolist() == [1.0, 5.0]
