@@ -19,6 +19,7 @@ from kernbench.estimators.arguments.training_data import (
     weights_of_stream,
 )
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
+from kernbench.estimators.doubly_stochastic.parameters import validation_vector
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_classes, require
 from kernbench.estimators.locks import one_at_a_time
@@ -289,8 +290,9 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
+        validate = validation(X_val, y_val)
         X, codes, _, weights = check_training_data(self, X, y, sample_weight)
-        source_of, validate = self._source_of(X, codes, weights, self._labels_of), validation(X_val, y_val)
+        source_of = self._source_of(X, codes, weights, self._labels_of)
         self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validate)
         return self
 
@@ -354,6 +356,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
         """
         self._check_parameters()
+        validate = validation(X_val, y_val)
         reader, X, y, labels, fault = open_stream(self, chunks, classes)
         check_classification_targets(y)
         self._set_classes(labels)
@@ -364,7 +367,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             codes = np.searchsorted(self.classes_, y)
             return X, self._labels_of(codes), weights * self.class_weight_[codes]
 
-        self._fit_stream(reader, X, take, validate=validation(X_val, y_val), fault=fault)
+        self._fit_stream(reader, X, take, validate=validate, fault=fault)
         return self
 
     def _set_classes(self, labels):
@@ -443,6 +446,5 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
 
 def validation(X, y):
     """Return a callback that traces the error on validation rows, or None without rows."""
-    if X is None:
-        return None
-    return lambda model: {"validation_error": float(np.mean(model.predict(X) != np.asarray(y)))}
+    y = validation_vector(X, y)
+    return None if y is None else lambda model: {"validation_error": float(np.mean(model.predict(X) != y))}

@@ -411,11 +411,11 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         std : ndarray of shape (n_samples,)
             If `return_std`; of f, without noise.
         """
+        mean = self._outputs(X)[:, 0]
         if not return_std:
-            return self._outputs(X)[:, 0]
+            return mean
         if self.std is None:
             raise ValueError("return_std=True needs std='operator', or std='points' and the points in fit")
-        mean = self._outputs(X)[:, 0]
         if self.std == "operator":
             return mean, self._std_of_operator(check_rows(self, X, reset=False))
         X = check_rows(self, X, reset=False, accept_sparse=False)

@@ -1,6 +1,7 @@
 """Checks of the parameters of doubly stochastic models, and what ``"auto"`` means."""
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from kernbench.estimators.arguments.kernel import check_kernel
 from kernbench.estimators.arguments.parameters import check_run
@@ -9,6 +10,7 @@ from kernbench.features.maps.forms import KERNELS_OF_NAMES, terms_of
 from kernbench.kernels.functions import Kernel
 from kernbench.problems.streaming.averages import AVERAGES
 from kernbench.problems.streaming.step_sizes import SCHEDULES
+from kernbench.validation.foreign import host_array
 from kernbench.validation.numbers import check_flag, check_name, check_number
 
 BATCH, LARGE_BATCH = 1024, 4096  # rows of an "auto" batch
@@ -50,6 +52,17 @@ def check_doubly_stochastic(model):
     for name in ("shuffle", "warm_start"):
         check_flag(name, getattr(model, name))
     check_run(model)
+
+
+def validation_vector(X, y):
+    """Return labels or targets of the validation rows X as a vector, one for each row; None without validation rows."""
+    if X is None and y is None:
+        return None
+    if X is None or y is None:
+        raise ValueError("X_val and y_val belong together: pass both, or neither")
+    y = column_or_1d(host_array(y, "y_val"))
+    check_consistent_length(host_array(X, "X_val"), y)
+    return y
 
 
 def has_large_batches(model, n_rows):

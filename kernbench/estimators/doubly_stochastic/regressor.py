@@ -10,6 +10,7 @@ from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
+from kernbench.estimators.doubly_stochastic.parameters import validation_vector
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.kernels.base import Kernel
@@ -254,9 +255,9 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             After Ctrl-C; the model of the last step is kept.
         """
         self._check_parameters()
+        validate = self._validation(X_val, y_val)
         X, y = check_targets(self, X, y, reset=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
-        validate = self._validation(X_val, y_val)
         self._fit_arrays(X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate)
         return self
 
@@ -302,20 +303,22 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
         """
         self._check_parameters()
+        validate = self._validation(X_val, y_val)
         reader, X, _, _, fault = open_stream(self, chunks, n_classes=0)
 
         def take(count):
             X, y, weights = reader.take(count)
             return X, targets_of_chunk(y), weights
 
-        self._fit_stream(reader, X, take, validate=self._validation(X_val, y_val), fault=fault)
+        self._fit_stream(reader, X, take, validate=validate, fault=fault)
         return self
 
     def _validation(self, X, y):
         """A callback that traces the mean loss on validation rows, or None without rows."""
-        if X is None:
+        y = validation_vector(X, y)
+        if y is None:
             return None
-        loss, y = output_loss(self.loss, **self._loss_parameters()), np.asarray(y, dtype=np.float64)
+        loss, y = output_loss(self.loss, **self._loss_parameters()), targets_of_chunk(y)
         return lambda model: {"validation_loss": float(loss.value(model.predict(X)[:, None], y).mean())}
 
     def predict(self, X: Rows) -> np.ndarray:

@@ -11,6 +11,7 @@ import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, every_model, fresh, of
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import OneClassSVM
@@ -48,6 +49,21 @@ def test_digits_are_told_apart(loss):
     assert model.score(D[1200:], t[1200:]) > 0.94
     assert model.trace_["validation_error"][-1] == pytest.approx(1 - model.score(D[1200:], t[1200:]))
     assert model.block_coef_.shape[2] == 10 and len(model.trace_["objective"]) > 2
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor"])
+def test_validation_rows_have_one_label_each(name):
+    """Labels in a column were compared with every prediction, and those of one row with all."""
+    model, (rows, y), _ = fresh(name, max_iter=3)
+    column = "validation_error" if name == "classifier" else "validation_loss"
+    expected = model.fit(rows, y, X_val=rows, y_val=y).trace_[column]
+    for learn in (model.fit, lambda rows, y, **given: model.fit_chunks([(rows, y)], **given)):
+        assert learn(rows, y, X_val=rows, y_val=y[:, None].tolist()).trace_[column][0] == expected[0]
+        for given in ({"X_val": rows}, {"y_val": y}):
+            with pytest.raises(ValueError, match="X_val and y_val belong together"):
+                learn(rows, y, **given)
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            learn(rows, y, X_val=rows, y_val=y[:1])
 
 
 def test_probabilities_add_up_and_agree_with_labels():
@@ -327,6 +343,8 @@ def test_bad_parameters_say_what_would_be_right(model, message):
 
 def test_standard_deviations_need_a_way():
     model = DoublyStochasticGPRegressor(random_state=0).fit(X, TARGETS)
+    with pytest.raises(NotFittedError):
+        DoublyStochasticGPRegressor().predict(X, return_std=True)
     with pytest.raises(ValueError, match="return_std=True needs std='operator', or std='points'"):
         model.predict(X, return_std=True)
     model = DoublyStochasticGPRegressor(std="points", random_state=0).fit(X, TARGETS, points=X[:3])
