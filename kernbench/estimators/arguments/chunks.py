@@ -34,6 +34,8 @@ class Chunk:
             raise ValueError(f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}")
         X, y, weights = (*data, None)[:3]
         check_indices(X, f"X of chunk {number}")
+        names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of pyarrow, else
+        self.names = names if names and all(isinstance(name, str) for name in names) else None
         by_index = hasattr(X, "iloc") or hasattr(X, "fetch")  # as rows that lie elsewhere are
         self.X = X.tocsr() if sparse.issparse(X) else X if by_index else np.asanyarray(X)
         self.y = np.asanyarray(y) if labelled else np.zeros(np.shape(self.X)[:1])
@@ -101,7 +103,7 @@ class Reader:
     """
 
     def __init__(self, chunks, rng, *, shuffle=True, labelled=True):
-        self._rng, self._count, self.classes, self.n_features = rng, 0, None, None
+        self._rng, self._count, self.classes, self.n_features, self._names = rng, 0, None, None, None
         self._shuffle, self._labelled = shuffle, labelled
         self._waiting = []  # examples read to look at labels and scales, which come first
         if not hasattr(chunks, "__iter__"):
@@ -211,6 +213,13 @@ class Reader:
             elif chunk.X.shape[1] != self.n_features:
                 raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
                                  f"{self.n_features}")  # fmt: skip
+            if self._names is None:
+                self._names = chunk.names
+            elif chunk.names not in (None, self._names):
+                raise ValueError(
+                    f"chunk {self._count} of the stream has the columns {chunk.names}, which should be those of the "
+                    f"chunks before, in their order: {self._names}. Select them by their names"
+                )
             if chunk.n:
                 self._open.append(chunk)
                 return True

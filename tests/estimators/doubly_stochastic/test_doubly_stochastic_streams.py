@@ -171,6 +171,19 @@ def test_a_stream_that_is_refused_leaves_the_fitted_model_as_it_was():
         assert set(vars(model)) == before
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_chunks_whose_columns_are_in_another_order_are_refused(library):
+    """They were taken by position."""
+    make = pytest.importorskip(library).DataFrame
+    tables = [make(dict(zip(names, X.T))) for names in ("ab", "ab", "ba")]
+    for model in (fresh("classifier", max_iter=3)[0], KernelSVC(solver="scs", max_iter=3, random_state=0)):
+        model.fit_chunks([(table, LABELS) for table in (tables[0], X, tables[1])])
+        for chunks in ([(table, LABELS) for table in tables], iter([(tables[0], LABELS), (tables[2], LABELS)])):
+            with pytest.raises(ValueError, match=r"chunk \d of the stream has the columns \['b', 'a'\], which should"):
+                model.fit_chunks(chunks)
+
+
 @pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
 @pytest.mark.parametrize("rows", [1e100 * X, 0 * X - 1.0], ids=["too large", "outside the domain"])
 def test_later_rows_are_checked_as_the_first(name, rows):
