@@ -36,6 +36,7 @@ def objects_of(model, X, *, reset):
             return None
         rows = X if _has_items(X) else _items(X) if np.ndim(_array(X)) != 2 else _array(X).astype(object)
         model.n_features_in_ = rows.shape[1]
+        vars(model).pop("feature_names_in_", None)  # of an earlier fit to a table of numbers
     else:
         fitted = model.support_vectors_.dtype
         if not fitted.hasobject:

@@ -215,6 +215,14 @@ def test_rows_of_text_and_numbers_are_given_to_the_function():
         model.save("nowhere.npz")
 
 
+def test_rows_of_text_have_no_names_of_an_earlier_table():
+    pandas = pytest.importorskip("pandas")
+    y = COUNTS[:, 0] > 0
+    model = KernelSVC().fit(pandas.DataFrame(COUNTS, columns=list("abc")), y)
+    model.set_params(kernel=of_words).fit(WORDS, y)
+    assert model.n_features_in_ == 1 and not hasattr(model, "feature_names_in_")
+
+
 def test_numbers_as_objects_or_text_stay_numbers():
     y = COUNTS[:, 0] > 0
 

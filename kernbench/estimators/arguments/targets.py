@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from kernbench.validation.foreign import host_array
 from kernbench.validation.rows import check_rows
 
 LARGEST, LEAST = 1e140, 1e-140  # of the largest target; squares are added up, and these have twice the exponent
@@ -10,10 +11,12 @@ LARGEST, LEAST = 1e140, 1e-140  # of the largest target; squares are added up, a
 
 def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
     """Return checked rows, and targets as a vector of finite float64; with `several`, more columns than one stay."""
+    y = host_array(y, "y")
     shape = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
-    if several and len(shape) == 2 and shape[1] > 1:
+    if several and len(shape) == 2 and shape[1] > 0:
         X, _ = check_rows(model, X, np.zeros(shape[0]), reset=reset, accept_sparse=accept_sparse)
-        return X, targets_of_chunk(y)
+        y = targets_of_chunk(y)
+        return X, y if shape[1] > 1 else y[:, 0]
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array, got an array of shape {shape} instead: for several outputs wrap the model, "
@@ -21,7 +24,7 @@ def check_targets(model, X, y, *, reset, accept_sparse=True, several=False):
         )
     X, y = check_rows(model, X, y, reset=reset, accept_sparse=accept_sparse)
     if not (type(y) is np.ndarray and y.ndim == 1):  # of an array the check takes as long as a fit of a hundred rows
-        y = column_or_1d(y, warn=not several)
+        y = column_or_1d(y, warn=True)
     return X, targets_of_chunk(y)
 
 
@@ -37,9 +40,12 @@ def require_squares(y):
 
 
 def targets_of_chunk(y):
-    """Return targets in float64; raise ValueError for text, and for NaN and infinity."""
+    """Return targets in float64; raise ValueError for text and complex numbers, and for NaN and infinity."""
     try:
-        y = np.asarray(y).astype(np.float64)
+        y = np.asarray(y)
+        if y.dtype.kind == "c":  # NumPy would drop the imaginary parts
+            raise TypeError("got complex ones")
+        y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must be numbers, the targets of a regression: {error}") from error
     if not np.isfinite(y).all():

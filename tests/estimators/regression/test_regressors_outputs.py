@@ -1,5 +1,7 @@
 """Targets with several columns: each is an output, as in Ridge; losses, certificates and files by output."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -110,8 +112,18 @@ def test_files_paths_and_warm_starts_keep_the_outputs(Regressor, tmp_path):
     np.testing.assert_allclose(one.predict(X), Regressor().fit(X, Y[:, 0]).predict(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("Regressor", [LinearRegressor, KernelRegressor])
+def test_one_column_is_one_output_without_a_warning_as_in_ridge(Regressor):
+    X, Y = problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        column = Regressor().fit(X, Y[:, :1])
+    np.testing.assert_array_equal(column.predict(X), Regressor().fit(X, Y[:, 0]).predict(X))
+
+
 @pytest.mark.parametrize(
-    "Y", [np.full((80, 2), np.nan), np.full((80, 2), "a"), np.zeros((79, 2)), np.zeros((80, 2, 2))]
+    "Y",
+    [np.full((80, 2), np.nan), np.full((80, 2), "a"), np.zeros((79, 2)), np.zeros((80, 2, 2)), np.ones((80, 2)) + 1j],
 )
 def test_bad_targets(Y):
     X, _ = problem()
