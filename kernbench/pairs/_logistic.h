@@ -196,7 +196,8 @@ KB_CLONES KB_UNUSED static double kb_log_loss(const kb_record *a, ptrdiff_t n, c
         if (mass > 0.0)
             distance += mass * (here->number - at);
         at = here->number;
-        for (; kb_queued(queue, queue->first)->number < at - (double)KB_NEAR; queue->first++) {
+        /* By the difference: at - KB_NEAR would be rounded where scores are beyond 2^53. */
+        for (; at - kb_queued(queue, queue->first)->number > (double)KB_NEAR; queue->first++) {
             const kb_cell_of_scores *gone = kb_queued(queue, queue->first);
             mass += gone->moments[1][0];
             distance += gone->moments[1][0] * (at - gone->number) - 0.5 * gone->moments[1][1];
@@ -248,7 +249,7 @@ KB_CLONES KB_UNUSED static void kb_log_loss_product(const kb_record *a, ptrdiff_
     queue->first = queue->current = queue->loaded = 0;
     for (; kb_load(queue, a, n, w, v); queue->current++) {
         const kb_cell_of_scores *here = kb_queued(queue, queue->current);
-        while (kb_queued(queue, queue->first)->number < here->number - (double)KB_NEAR)
+        while (here->number - kb_queued(queue, queue->first)->number > (double)KB_NEAR)
             queue->first++;
         for (int class = 0; class < 2; class++) {
             if (!here->has[class])

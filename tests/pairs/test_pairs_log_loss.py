@@ -65,3 +65,14 @@ def test_scores_far_apart_are_linear_or_refused():
     assert AllPairs([1, -1]).mean_loss([1e306, -1e306], "log_loss") == 0
     with pytest.raises(ValueError, match="too far apart"):
         AllPairs([1, -1]).mean_loss([-1e308, 1e308], "log_loss")
+
+
+@pytest.mark.parametrize("base, distance", [(3e17, 64.0), (1e17, 48.0)])
+def test_two_scores_beyond_whole_numbers(base, distance):
+    """The nearest scores to `base` lie 64 and 16 apart: a place 40 units below it is rounded to one of them."""
+    pairs, scores = AllPairs([1, -1, -1]), [base, base + distance, base]
+    loss, slopes = pairs.value_and_subgradient(scores, "log_loss")
+    assert loss == pytest.approx((distance + np.log(2)) / 2, rel=1e-14)
+    np.testing.assert_allclose(slopes, [-0.75, 0.5, 0.25], rtol=1e-14)
+    product = pairs.hessian_product(scores, [1.0, 0.0, 0.0], "log_loss")
+    np.testing.assert_allclose(product, [0.125, 0.0, -0.125], rtol=1e-14, atol=1e-17)
