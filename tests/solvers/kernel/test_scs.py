@@ -357,3 +357,13 @@ def test_bad_options_are_refused(options, sentence, sheet):
 def test_bad_options_of_wolfe_are_refused(options, sentence, sheet):
     with pytest.raises(ValueError, match=sentence):
         on(sheet, Wolfe, **options)
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_wolfe_ends_where_the_objective_has_no_minimum_along_a_direction(twin):
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
+    rows = rows(-np.eye(2), Precomputed(), dtype=np.float64)
+    options = {"alpha": 1.0, "fit_intercept": False, "geometry": "euclidean"}
+    solver = get("wolfe").load(twin)(rows, np.array([1.0, -1.0]), **options)
+    result = driver.run(solver, max_iter=5)
+    assert result.status == "diverged" and "not positive semi-definite" in result.message

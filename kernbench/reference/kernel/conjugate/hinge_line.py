@@ -8,6 +8,8 @@ convex function.
 import numpy as np
 
 from kernbench.problems.intercept import best_intercept
+from kernbench.problems.kernel.newton import NOT_DEFINITE
+from kernbench.solvers.base import Diverged
 
 # A margin this near to 1 counts as being at the kink of the hinge: in the search, and in the subgradient at its end.
 # The second is wider, so that a search that ends at a kink ends well inside.
@@ -78,12 +80,15 @@ def exact_search(line, high=None):
     """Return the t that minimises F on [0, high], by halving the bracket in which its slope changes sign.
 
     F is a strongly convex piecewise parabola, so the slope grows, and after `HALVINGS` halvings the bracket has no
-    width left. Without `high` there is no limit.
+    width left. Without `high` there is no limit; `Diverged` is raised where there is no minimum, as with a kernel that
+    is not positive semi-definite.
     """
     if high is None:
         high = 1.0
         while line.slope(high) < 0.0:
             high *= 2.0
+            if high == np.inf:
+                raise Diverged(NOT_DEFINITE)
     elif line.slope(high) <= 0.0:
         return high
     if line.slope(0.0) >= 0.0:

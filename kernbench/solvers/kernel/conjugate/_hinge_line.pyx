@@ -8,6 +8,9 @@ from libc.math cimport INFINITY, fabs
 
 import numpy as np
 
+from kernbench.problems.kernel.newton import NOT_DEFINITE
+from kernbench.solvers.base import Diverged
+
 cdef extern from "_hinge_line.h" nogil:
     enum: KB_LANES
     double KB_KINK, KB_SEARCH_KINK
@@ -115,6 +118,8 @@ cdef class HingeLine:
             self.evaluate(high)
             while self.slope < 0.0:
                 high *= 2.0
+                if high == INFINITY:
+                    raise Diverged(NOT_DEFINITE)
                 self.evaluate(high)
         else:
             self.evaluate(high)
