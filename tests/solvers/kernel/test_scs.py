@@ -15,6 +15,7 @@ from kernbench.reference.kernel.conjugate import scs as reference_core
 from kernbench.reference.kernel.conjugate.hinge_line import Line, bracket_search, exact_search, wolfe_search
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.conjugate._hinge_line import HingeLine
 from kernbench.solvers.registry import get
 
@@ -367,3 +368,34 @@ def test_wolfe_ends_where_the_objective_has_no_minimum_along_a_direction(twin):
     solver = get("wolfe").load(twin)(rows, np.array([1.0, -1.0]), **options)
     result = driver.run(solver, max_iter=5)
     assert result.status == "diverged" and "not positive semi-definite" in result.message
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_sample_of_which_no_row_of_a_class_has_a_weight_any_more_is_drawn_anew(twin, sheet):
+    X, y, _ = sheet
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
+    options = {"alpha": 0.1, "sample_cap": 20, "s0": 10, "random_state": 0}
+
+    def solver(**more):
+        return get("scs").load(twin)(rows(X[:200], Gaussian(1.0), dtype=np.float64), y[:200], **options, **more)
+
+    first = solver()
+    first.advance(2)
+    for gone in (first.sample, first.sample[y[first.sample] > 0]):
+        weights = np.ones(200)
+        weights[gone] = 0.0
+        again = solver(weights=weights, initial=first.solution())
+        again.advance(2)
+        assert np.isfinite(again.objective()) and np.isfinite(again.solution().intercept)
+        assert len(set(y[again.sample])) == 2
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_start_from_coefficients_of_one_class_has_an_intercept(twin, sheet):
+    X, y, _ = sheet
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
+    coef = np.where((y[:200] > 0) & (np.arange(200) < 60), 0.1, 0.0)
+    solver = get("scs").load(twin)(rows(X[:200], Gaussian(1.0), dtype=np.float64), y[:200], alpha=0.1, sample_cap=20,
+                                   s0=10, random_state=0, initial=Solution(coef))  # fmt: skip
+    assert np.isfinite(solver.solution().intercept) and len(set(y[solver.sample])) == 2
+    assert len(solver.sample) == 20

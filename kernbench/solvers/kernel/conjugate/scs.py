@@ -118,8 +118,8 @@ class SCS(Method):
         # Of the examples of the sample, in the order they came; part: the active part averaged as the direction is.
         self.coef, self.direction, self.part = np.zeros((3, self.cap))
         state = None if initial is None else require_state(initial, source.size, STATE)
-        if state is not None and len(state["sample"]) > self.cap:
-            state = None  # of a larger sample_cap
+        if state is not None and not self._can_resume(state["sample"].astype(np.intp)):
+            state = None  # of a larger sample_cap, or of other weights
         self.held_out = np.empty(0, dtype=np.intp)
         if state is not None:
             self.held_out = source.take(state["held_out"].astype(np.intp))
@@ -297,11 +297,30 @@ class SCS(Method):
         coef = scattered(self.source.size, self.sample, self._sample_coef())
         return coef, self.source.problem.rows.matvec(coef)
 
+    def _can_resume(self, sample):
+        """Return whether a sample fits, and rows of both classes in it have a weight."""
+        if len(sample) > self.cap:
+            return False
+        y = self.source.y[sample[self.source.weights[sample] > 0]]
+        return bool(np.any(y < 0) and np.any(y > 0))
+
+    def _first_sample(self, coef, s0):
+        """Return the ids of a sample to start with from coefficients of all rows."""
+        source = self.source
+        used = np.arange(source.size) if self._is_small() else largest(coef, self.cap)
+        used = used[source.weights[used] > 0]
+        if len(used) == 0:
+            return source.fresh(s0, both_classes=True)
+        is_single = self.fit_intercept and source.problem is not None and np.all(source.y[used] == source.y[used[0]])
+        if is_single:  # without a row of the other class there is no best intercept
+            other = np.flatnonzero((source.y != source.y[used[0]]) & (source.weights > 0))[:1]
+            used = np.concatenate([used[: self.cap - len(other)], other])
+        return source.take(used)
+
     def _start_from(self, initial, state, s0):
         self.n_iter = initial.n_iter
         if state is None:
-            used = np.arange(self.source.size) if self._is_small() else largest(initial.coef, self.cap)
-            self._append(self.source.take(used) if len(used) else self.source.fresh(s0, both_classes=True))
+            self._append(self._first_sample(initial.coef, s0))
             self.coef[: self.work.size] = initial.coef[self.sample]
         else:
             ids = state["sample"].astype(np.intp)
