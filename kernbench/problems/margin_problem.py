@@ -170,7 +170,7 @@ class MarginProblem:
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
 
     def _checked_labels(self, y):
-        y = np.asarray(y, dtype=np.float64)
+        y = np.array(y, dtype=np.float64)  # contiguous, and to be written to: compiled cores take no other
         if y.shape != (self.n,):
             raise ValueError(f"y must hold one label per row: expected shape ({self.n},), got {y.shape}")
         if not (np.abs(y) == 1).all():

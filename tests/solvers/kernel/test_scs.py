@@ -399,3 +399,16 @@ def test_a_start_from_coefficients_of_one_class_has_an_intercept(twin, sheet):
                                    s0=10, random_state=0, initial=Solution(coef))  # fmt: skip
     assert np.isfinite(solver.solution().intercept) and len(set(y[solver.sample])) == 2
     assert len(solver.sample) == 20
+
+
+@pytest.mark.parametrize("name", ["sbp", "wolfe"])
+def test_labels_may_be_read_only_or_strided(name, sheet):
+    X, y, _ = sheet
+    found = []
+    for labels in (y[:100], np.repeat(y[:100], 2)[::2], y[:100].copy()):
+        labels.flags.writeable = len(found) < 2
+        solver = get(name).load()(KernelRows(X[:100], Gaussian(1.0)), labels, alpha=0.1, random_state=0)
+        solver.advance(5)
+        found.append(solver.solution().coef)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
