@@ -11,6 +11,7 @@ from kernbench.kernels import Callable, Gaussian, Linear, Precomputed, _cached_r
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo import one_set
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
 from kernbench.solvers.kernel.smo.smo import SMO
 
@@ -141,6 +142,25 @@ def test_an_interrupt_while_coordinates_are_left_out_leaves_a_whole_state(overla
     assert [result.status for result in results] == ["interrupted", "interrupted", "converged"]
     expected = driver.run(SMO(double_rows(X, Gaussian(3.0)), y, **options), tol=1e-5)
     assert results[-1].objective == pytest.approx(expected.objective, rel=1e-6)
+
+
+def test_an_interrupt_of_an_extrapolation_leaves_the_gradient_of_the_coefficients(overlapping, monkeypatch):
+    X, y = overlapping
+    K = Gaussian(3.0)(X)
+    solver = SMO(double_rows(X, Gaussian(3.0)), y, alpha=1e-6 / len(y))
+    solver.advance(20)
+    rounds, state = solver.rounds, solver.rounds.active.state
+    rounds.n_checks, rounds.last_checked = one_set.CREEPING, (np.zeros(len(y)), state.linear.copy())
+    beta = state.beta.copy()
+
+    def interrupted():
+        assert not np.array_equal(state.beta, beta)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rounds.active, "compute_gradient", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        rounds._check_progress(20)
+    np.testing.assert_allclose(state.e, y - K @ state.beta, rtol=1e-9, atol=1e-9 * np.abs(state.beta).max())
 
 
 def test_the_end_is_tested_on_everybody(overlapping):

@@ -81,9 +81,14 @@ class OneSet(Rounds):
             # If C is large compared with the curvature of the kernel, pairs move in one direction for millions of tiny
             # steps.
             state = self.active.state
-            if self.last_checked is not None and state.extrapolate(*self.last_checked, self.with_bias):
-                self.active.compute_gradient()
-                self.dual, self.loaded = state.dual(), False
+            before = state.beta.copy(), state.e.copy()
+            try:
+                if self.last_checked is not None and state.extrapolate(*self.last_checked, self.with_bias):
+                    self.active.compute_gradient()
+                    self.dual, self.loaded = state.dual(), False
+            except BaseException:  # Ctrl-C leaves coefficients and gradient as they were
+                state.beta[:], state.e[:] = before
+                raise
             self.last_checked = state.beta.copy(), state.e.copy()
 
     def _conclude(self):
