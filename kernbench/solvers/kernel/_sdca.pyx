@@ -16,6 +16,7 @@ segments that fit into the first-level cache and do not depend on the number of 
 from cython.parallel cimport prange
 from libc.math cimport fabs, INFINITY
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from kernbench.kernels.engine._engine cimport allocate
 from kernbench.kernels._rows cimport KernelRows
@@ -79,6 +80,7 @@ cdef class Work:
     cdef Py_ssize_t[::1] positions, members     # of a batch: candidates by visit (or by example), and back
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
+    cdef double[::1] spare                  # responses, while rows are added of which the cache cannot hold all
 
     def __init__(self, KernelRows rows, problem, scale, batch, largest):
         self.rows, self.scale, self.batch = rows, scale, batch
@@ -86,6 +88,7 @@ cdef class Work:
         self.y, self.weights, self.diagonal = problem.y, problem.weights, rows.diagonal()
         self.positions, self.members = np.full(max(problem.n, batch), -1, dtype=np.intp), np.empty(batch, dtype=np.intp)
         self.block, self.room = np.empty((largest, largest)), np.empty((9, batch))
+        self.spare = np.empty(problem.n if rows.capacity < batch else 0)
 
     @property
     def n_kernel_evaluations(self):
@@ -104,6 +107,7 @@ cdef class Work:
             Py_ssize_t length = batch.shape[0], k, l, i, position, m = 0
             double *f = &self.room[0, 0]
             double *steps = &self.room[1, 0]
+            double *before = &self.room[2, 0]
             double best, step
         with nogil:
             for k in range(length):
@@ -124,17 +128,18 @@ cdef class Work:
                     length = k
                     break
                 step = self.y[i] * self.weights[i] * (best - self.dual[i]) * self.scale
-                self.dual[i] = best
+                before[position], self.dual[i] = self.dual[i], best
                 steps[position] = step
                 for l in range(k + 1, length):
                     f[l] += step * self.block[position, l]
-            self._spread(m, steps)
+            self._spread(m, steps, before)
         return length
 
     cdef int _batch_step(self, const Py_ssize_t[::1] batch) except -1:
         cdef:
             Py_ssize_t i, k, l, m = 0
             double *steps = &self.room[1, 0]
+            double *before = &self.room[2, 0]
             double best, curvature
         with nogil:
             for k in range(batch.shape[0]):
@@ -149,8 +154,8 @@ cdef class Work:
                 best = loss_dual_coordinate(self.code, self.parameter, self.dual[i], self.y[i] * self.responses[i],
                                             curvature * self.scale)
                 steps[k] = self.y[i] * self.weights[i] * (best - self.dual[i]) * self.scale
-                self.dual[i] = best
-            self._spread(m, steps)
+                before[k], self.dual[i] = self.dual[i], best
+            self._spread(m, steps, before)
         return 0
 
     cdef inline bint _wants_to_move(self, Py_ssize_t i, double response, double *best) noexcept nogil:
@@ -205,8 +210,8 @@ cdef class Work:
             for k in range(m):
                 i = self.members[k]
                 steps[k] = self.y[i] * self.weights[i] * (a[k] - self.dual[i]) * self.scale
-                self.dual[i] = a[k]
-            self._spread(m, steps)
+                gains[k], self.dual[i] = self.dual[i], a[k]
+            self._spread(m, steps, gains)
         return 0
 
     cdef Py_ssize_t _choose_candidates(self, const Py_ssize_t[::1] batch, double *pull) noexcept nogil:
@@ -281,20 +286,29 @@ cdef class Work:
             free(pointers)
         return 0
 
-    cdef int _spread(self, Py_ssize_t m, double *steps) except -1 nogil:
-        """responses += sum_q steps[q] K[members[q]]; both lists are packed on the way."""
+    cdef int _spread(self, Py_ssize_t m, double *steps, double *before) except -1 nogil:
+        """responses += sum_q steps[q] K[members[q]]; the lists are packed on the way.
+
+        Where rows cannot be fetched, as Ctrl-C breaks off a kernel that is a Python function, the dual variables get
+        the values from `before`, and the responses stay.
+        """
         cdef:
             Py_ssize_t first = 0, count, q, t, n_moved = 0, n = self.y.shape[0]
             Py_ssize_t n_tasks = (n + STRETCH - 1) // STRETCH
             bint single = self.rows.single
             double *f = &self.responses[0]
             void **pointers = NULL
+            bint at_once
         for q in range(m):  # each row is a pass over memory: skip those that did not move
             if steps[q] != 0.0:
-                self.members[n_moved], steps[n_moved] = self.members[q], steps[q]
+                self.members[n_moved], steps[n_moved], before[n_moved] = self.members[q], steps[q], before[q]
                 n_moved += 1
-        pointers = <void **> allocate(n_moved * sizeof(void *))
+        at_once = n_moved <= self.rows.capacity
+        if not at_once:
+            f = &self.spare[0]
+            memcpy(f, &self.responses[0], n * sizeof(double))
         try:
+            pointers = <void **> allocate(n_moved * sizeof(void *))
             while first < n_moved:
                 count = min(n_moved - first, self.rows.capacity)
                 self.rows.fetch(&self.members[first], count, pointers)
@@ -306,6 +320,11 @@ cdef class Work:
                         add_rows_double(<double **> pointers, steps + first, count, t * STRETCH,
                                         min(n, (t + 1) * STRETCH), f)
                 first += count
+            if not at_once:
+                memcpy(&self.responses[0], f, n * sizeof(double))
         finally:
             free(pointers)
+            if first < n_moved:
+                for q in range(n_moved - 1, -1, -1):  # uniform draws may come twice
+                    self.dual[self.members[q]] = before[q]
         return 0

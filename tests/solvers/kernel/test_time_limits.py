@@ -106,3 +106,93 @@ def test_an_interrupt_between_two_batches_of_rows_leaves_a_whole_state(many):
     assert n_interrupts == 2
     np.testing.assert_allclose(solver.solution().coef, expected.solution().coef, rtol=1e-9, atol=1e-12)
     assert solver.objective() == pytest.approx(expected.objective(), rel=1e-12)
+
+
+class Interrupted:
+    """A Gaussian kernel function that Ctrl-C breaks off once, in `left` calls."""
+
+    left = np.inf
+
+    def __call__(self, A, B):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return Gaussian(1.0)(A, B)
+
+
+def broken_off(name, at, n_iter, cached, X, y, **options):
+    """Return a solver with a cache of few rows, interrupted at a call of the kernel, and whether it was."""
+    kernel = Interrupted()
+    rows = KernelRows(X, Callable(kernel), dtype=np.float64, cache_bytes=8 * cached * len(y))
+    solver = get(name).load()(rows, y, alpha=0.001, **options)
+    kernel.left = at
+    try:
+        solver.advance(n_iter)
+    except KeyboardInterrupt:
+        return solver, True
+    return solver, False
+
+
+@pytest.fixture
+def few():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    return X, np.where(X[:, 0] + 0.3 * rng.normal(size=60) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    "name, n_iter, options",
+    [
+        ("sdca", 150, {"fit_intercept": False, "random_state": 0}),
+        ("sdca", 150, {"fit_intercept": False, "random_state": 0, "order": "uniform"}),
+        ("sdca", 150, {"fit_intercept": True, "random_state": 0}),
+        ("sdca", 150, {"fit_intercept": False, "random_state": 0, "batch_size": 20}),
+        ("smo", 400, {"classic_rows": 0, "working_set_size": 8}),
+    ],
+)
+def test_an_interrupt_of_the_kernel_leaves_the_responses_of_the_coefficients(name, n_iter, options, few):
+    X, y = few
+    K, n_interrupts = Gaussian(1.0)(X), 0
+    for at in range(1, 40, 3):
+        solver, interrupted = broken_off(name, at, n_iter, 6, X, y, **options)
+        found, n_interrupts = solver.solution(), n_interrupts + interrupted
+        responses = K @ found.coef
+        exact = solver.problem.objective(responses, found.coef @ responses, found.intercept)
+        assert solver.objective() == pytest.approx(exact, rel=1e-9)
+    assert n_interrupts > 5
+
+
+def test_draws_of_the_batch_perceptron_go_on_after_an_interrupt(few):
+    X, y = few
+    options = {"random_state": 0}
+    whole, _ = broken_off("sbp", np.inf, 150, 10, X, y, **options)
+    pieces, interrupted = broken_off("sbp", 40, 150, 10, X, y, **options)
+    assert interrupted and 0 < pieces.n_iter < 150
+    pieces.advance(150 - pieces.n_iter)
+    np.testing.assert_allclose(pieces.work.dual(), whole.work.dual(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name, coefficients", [("pegasos", "sums"), ("norma", "coef")])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_an_interrupt_after_the_rows_of_a_batch_leaves_whole_steps(name, coefficients, twin, build, classification):
+    problem = classification(60, seed=3)
+    solver = build(get(name), twin, problem, batch_size=8)
+    add_rows, calls = solver.walk.add_rows, 0
+
+    class Walk:
+        def __getattr__(self, key):
+            return getattr(solver_walk, key)
+
+        def add_rows(self, *given):
+            nonlocal calls
+            add_rows(*given)
+            calls += 1
+            if calls == 3:
+                raise KeyboardInterrupt  # Python delivers signals when a call returns
+
+    solver_walk, solver.walk = solver.walk, Walk()
+    with pytest.raises(KeyboardInterrupt):
+        solver.advance(10)
+    assert solver.n_iter == 2
+    signed = solver.y * getattr(solver, coefficients)
+    np.testing.assert_allclose(solver.responses, problem.kernel(problem.X) @ signed, rtol=1e-5, atol=1e-12)

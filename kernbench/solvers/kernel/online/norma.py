@@ -106,12 +106,12 @@ class NORMA(OnlineSolver):
 
     def _batch_step(self, drawn, gamma):
         terms = gamma * self._mean_pushes(drawn, self.responses[drawn] + self.numbers[1])
-        for values in (self.coef, self.responses):
-            values *= 1.0 - gamma * self.lam
+        coef, responses = (values * (1.0 - gamma * self.lam) for values in (self.coef, self.responses))
         steps = self.y[drawn] * terms
-        self.walk.add_rows(drawn, steps, self.responses)
-        np.add.at(self.coef, drawn, terms)
-        self.numbers += 1.0, steps.sum() if self.problem.fit_intercept else 0.0
+        self.walk.add_rows(drawn, steps, responses)
+        np.add.at(coef, drawn, terms)
+        numbers = self.numbers + (1.0, steps.sum() if self.problem.fit_intercept else 0.0)
+        self.coef, self.responses, self.numbers = coef, responses, numbers  # together: Ctrl-C comes before or after
 
     def _expansion(self):
         if not self.drops:

@@ -89,15 +89,18 @@ class Pegasos(OnlineSolver):
         before = self.responses[drawn]
         pushes = self._mean_pushes(drawn, before / self._denominator() + self.intercept)
         steps = self.y[drawn] * pushes
-        self.walk.add_rows(drawn, steps, self.responses)
-        np.add.at(self.sums, drawn, pushes)
-        self.numbers += 1.0, steps @ (before + self.responses[drawn])  # ||g + h||^2 - ||g||^2 = <h, g + (g + h)>
-        limit = self.squared_radius * (self.numbers[0] + self.delay) ** 2
-        if self.numbers[1] > limit:
-            shrink = np.sqrt(limit / self.numbers[1])
-            self.sums *= shrink
-            self.responses *= shrink
-            self.numbers[1] = limit
+        sums, responses = self.sums.copy(), self.responses.copy()
+        self.walk.add_rows(drawn, steps, responses)
+        np.add.at(sums, drawn, pushes)
+        # ||g + h||^2 - ||g||^2 = <h, g + (g + h)>
+        numbers = self.numbers + (1.0, steps @ (before + responses[drawn]))
+        limit = self.squared_radius * (numbers[0] + self.delay) ** 2
+        if numbers[1] > limit:
+            shrink = np.sqrt(limit / numbers[1])
+            sums *= shrink
+            responses *= shrink
+            numbers[1] = limit
+        self.sums, self.responses, self.numbers = sums, responses, numbers  # together: Ctrl-C comes before or after
 
     def _denominator(self):
         """lambda (t + t0), the divisor of the responses; before the first step these are 0."""

@@ -94,18 +94,21 @@ cdef class Work:
 
     cdef Py_ssize_t _stretch(self, Py_ssize_t n_iter, streams, double volume) except -1:
         """Up to `n_iter` steps without the interpreter; return how many were done (draws may run out)."""
-        cdef Py_ssize_t done = 0
+        cdef Py_ssize_t done = 0, coin = 0, used_first = 0, used_second = 0     # the draws of whole steps
         coins, first, second = streams
         self.coins, self.coin = coins.ahead(STRETCH + LOOK_AHEAD), 0
         self.proposals_first, self.used_first = first.ahead(RESERVE), 0
         self.proposals_second, self.used_second = second.ahead(RESERVE), 0
-        with nogil:
-            while done < n_iter and self._draws_left():
-                self._step(volume)
-                done += 1
-        coins.position += self.coin
-        first.position += self.used_first
-        second.position += self.used_second
+        try:
+            with nogil:
+                while done < n_iter and self._draws_left():
+                    self._step(volume)
+                    done += 1
+                    coin, used_first, used_second = self.coin, self.used_first, self.used_second
+        finally:    # Ctrl-C may break off a kernel that is a Python function
+            coins.position += coin
+            first.position += used_first
+            second.position += used_second
         return done
 
     cdef bint _draws_left(self) noexcept nogil:

@@ -98,10 +98,10 @@ class SeveralSets(Rounds):
         changes = after - state.beta[members]
         moved = np.flatnonzero(changes)
         changes, moved = changes[moved], members[moved]
-        before = state.e[moved]
-        state.beta[members] = after
-        state.e[moved] -= state.ridge[moved] * changes
-        self.core.subtract_rows(self.rows, moved, changes, state.e)
+        before, e = state.e[moved], state.e.copy()  # Ctrl-C leaves coefficients and gradient as they were
+        e[moved] -= state.ridge[moved] * changes
+        self.core.subtract_rows(self.rows, moved, changes, e)
+        state.beta[members], state.e[:] = after, e
         # The gain of the dual objective by the updated gradient, not by the set's own kernel values.
         if self.active.indices is None:
             self.dual = state.dual()
