@@ -49,6 +49,8 @@ SEPARABLE = 2  # fewer samples per feature than this are probably separable (Cov
 #                few as the features, and no density tells the Hessian
 PACE = 8  # plain steps on many features between two measurements of gap / objective
 PACES = 5  # ... within which it has to reach `tol` at its present rate of decrease
+# Rounding of a cut of the smoothed risk that is not counted: shares of the objective, and of what `tol` allows
+NEGLIGIBLE, SHARE = 1e-9, 0.1
 REFITS = (0, 1, 4, 16, 64, 256)  # Newton steps before which the Hessian is computed
 
 
@@ -163,6 +165,8 @@ class CuttingPlanes(DesignMethod):
         risk, value, offset = self.core.evaluate(self.problem, self.design, *point, self.g)
         if self.smoothing:
             offset = self.smoothed.take(*point, risk, self.g)
+            if self.smoothed.rounding > min(NEGLIGIBLE, SHARE * self.tol) * value:
+                offset -= self.smoothed.rounding
         self.cuts.append(self.g, offset)
         self.stuck += 1
         if value <= self.value:

@@ -7,7 +7,8 @@ soon as the point is nearer to that minimum than R_mu is to R:
     |gradient|^2 / (2 alpha)  <=  BALANCE (R - R_mu).
 
 The gradient of R_mu is the slope of a cut of R, so every point raises the lower bound, which rises to within
-R - R_mu + |gradient|^2 / (2 alpha) of the objective at the point by this cut alone.
+R - R_mu + |gradient|^2 / (2 alpha) of the objective at the point by this cut alone. Its slopes are differences divided
+by mu: the rounding of scores s changes each by up to the share eps (1 + |s|) / mu, and the cut may exceed R by as much.
 """
 
 import numpy as np
@@ -19,6 +20,7 @@ SHRINK = 0.3
 NARROWEST = 1e-10  # mu below which the gradient, a difference divided by mu, loses too many digits
 BALANCE = 0.5
 PROGRESS = 1e-12  # relative decrease of the smoothed objective below which mu is reduced
+EPS = np.finfo(np.float64).eps
 
 
 class SmoothedNewton:
@@ -32,6 +34,11 @@ class SmoothedNewton:
         The problem of the `sample`, for the line search.
     sample : ndarray of int
     design : FeatureDesign
+
+    Attributes
+    ----------
+    rounding : float
+        How far the cut at the point may lie above the risk.
     """
 
     def __init__(self, core, problem, small, sample, design):
@@ -53,6 +60,8 @@ class SmoothedNewton:
         self.coef[:], self.scores[:] = coef, scores
         self.progress = value < self.value - PROGRESS * abs(value)
         self.value, self.excess = value, risk - smoothed
+        # Scores plus mu are rounded, so that mu is another one for each sample; a smooth loss has no mu, and no excess.
+        self.rounding = EPS * (1.0 + np.abs(scores).max()) / self.risk.mu * risk if self.excess != 0.0 else 0.0
         return offset
 
     def may_go_on(self, element):

@@ -103,6 +103,16 @@ def test_small_tolerances_are_reached(rank):
         assert_same_optimum(solver, on_few_features(problem, rank, alpha=alpha), 1e-6)
 
 
+def test_rounded_cuts_do_not_lift_the_bound_above_the_optimum(rank):
+    """Scores of 1e6 leave few digits of the narrow smoothings. The order of rows does not change with their origin."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 80)) + 1e6
+    y = np.where(X[:, 0] + X[:, 1] - 2e6 + 2 * rng.normal(size=100) > 0, 1, -1)
+    far, near = (SimpleNamespace(X=rows, y=y, weights=None, n=100, form="float64") for rows in (X, X - 1e6))
+    solver = run(rank(BUNDLE, "compiled", far, alpha=0.3, tol=1e-12), 250)
+    assert solver.bound <= run(rank(BUNDLE, "compiled", near, alpha=0.3, tol=1e-8), 250).objective()
+
+
 def test_a_few_hundred_products_suffice(rank):
     """Plain cutting planes take more than a thousand."""
     for alpha in (1e-2, 1e-3):
