@@ -216,8 +216,9 @@ class Cascade(Method):
         self._is_stuck = not steps and self._inner == before[0] and np.array_equal(members, before[1])
         if not self._is_stuck:
             self._near[members] = True
-            self._n_evaluations += self._solver.n_kernel_evaluations
+            n_evaluations = self._solver.n_kernel_evaluations
             self._begin(members, beta, f)
+            self._n_evaluations += n_evaluations
 
     def _is_certified(self, is_last=False):
         """Return whether the gap over all rows is small enough, or what rounding leaves of it if this is the last."""
@@ -244,13 +245,15 @@ class Cascade(Method):
 
     def _begin(self, members, beta, f=None):
         """Begin with a working set, its coefficients and, if known, f of its rows."""
-        self.members, self.vectors = members, self.blocks.rows(members)
+        vectors = self.blocks.rows(members)
         state = {} if f is None else {"products": f[members]}
-        self._solver = make_smo(
-            self.vectors, self.y[members], self.weights[members], self.settings,
+        solver = make_smo(
+            vectors, self.y[members], self.weights[members], self.settings,
             mass=getattr(self.problem, "mass", None), initial=Solution(beta[members], state=state),
         )  # fmt: skip
-        set_tolerance(self._solver, self._inner)
+        set_tolerance(solver, self._inner)
+        # Together, and last: Ctrl-C may come before.
+        self.members, self.vectors, self._solver = members, vectors, solver
 
 
 def _largest(values, above):

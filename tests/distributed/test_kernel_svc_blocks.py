@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernbench import KernelSVC
-from kernbench.distributed import Distributed, cascade
+from kernbench.distributed import Distributed, cascade, parts
 from kernbench.distributed.cascade import parts_of
 
 N = 2_000
@@ -143,3 +143,21 @@ def test_parts_cover_the_rows(n_rows):
     edges = parts_of(n_rows)
     assert edges[0] == 0 and edges[-1] == n_rows and np.all(np.diff(edges) > 0)
     assert len(edges) - 1 == {2: 2, 5: 4, 60_000: 4, 70_000: 5}[n_rows]
+
+
+def test_ctrl_c_between_two_working_sets_leaves_the_last_model(rows, monkeypatch):
+    X, y = rows
+    made = []
+
+    def make(*args, **options):
+        made.append(parts.make_smo(*args, **options))
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        return made[-1]
+
+    monkeypatch.setattr(cascade, "MOST_JOINING", 100)  # several rounds
+    monkeypatch.setattr(cascade, "make_smo", make)
+    model = Distributed(KernelSVC(C=3.0))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([X], y)
+    assert len(made) == 2 and np.mean(model.predict([X]) == y) > 0.7
