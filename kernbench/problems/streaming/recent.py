@@ -26,7 +26,12 @@ class RecentRows:
     """
 
     def __init__(self, size):
-        self.size, self.batch, self.f = size, None, None
+        self.size = size
+        self.forget()
+
+    def forget(self):
+        """Drop all rows."""
+        self.batch = self.f = None
 
     def add(self, batch, f):
         """Add a batch and the outputs at its rows."""

@@ -110,6 +110,16 @@ class DoublySGD(DoublyStochasticState):
             self.operator = CovarianceOperator(self.features, second, self.seed, coef, self.core)
 
     def _step(self, batch, gamma):
+        try:
+            self._take_step(batch, gamma)
+        except KeyboardInterrupt:
+            # The outputs may be those before the step or after it, and the batch, which comes again, is in the window.
+            self._outputs = None
+            if self.recent is not None:
+                self.recent.forget()
+            raise
+
+    def _take_step(self, batch, gamma):
         B, k = len(batch), self._next_block()
         losses, slopes, direction, covariance = self._sums(batch, k)
         self._note_losses(losses, B)

@@ -57,6 +57,30 @@ def test_kept_outputs_change_rounding_only(precondition):
     np.testing.assert_allclose(kept.A, anew.A, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("options", [{}, {"window": 30}], ids=str)
+def test_outputs_are_those_of_the_coefficients_after_ctrl_c(options, monkeypatch):
+    X, y = rows_and_labels("log_loss")
+    solver = solver_of(X, y, loss="log_loss", **options)
+    solver.advance(9)
+    multiply = solver.features.multiply
+
+    def interrupted(*args):
+        if len(args) == 5:  # outputs are brought up to date
+            raise KeyboardInterrupt
+        return multiply(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(solver.features, "multiply", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.advance(1)
+    assert np.isfinite(solver.solution().coef).all()
+    solver.advance(2)
+    np.testing.assert_allclose(solver.solution().state["outputs"], solver.outputs(X), rtol=0, atol=1e-12)
+    if options:
+        assert len(solver.recent.batch) <= 30
+        np.testing.assert_allclose(solver.recent.f, solver.outputs(solver.recent.batch.X), rtol=0, atol=1e-12)
+
+
 def test_how_a_stream_is_cut_does_not_matter():
     X, y = rows_and_labels("hinge", n=100)
     weights = np.random.default_rng(0).integers(0, 3, size=100).astype(float)
