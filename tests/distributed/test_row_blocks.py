@@ -1,5 +1,7 @@
 """Rows in blocks: the sums of an array, bit for bit, wherever the rows lie and however they are cut."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,7 @@ from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.kernels.threads import openmp_threads
 from kernbench.reference.design import as_design as as_reference_design
+from kernbench.solvers.bundle._preconditioner import solve_pairwise_hessian
 from kernbench.solvers.design import BlockDesign, FeatureDesign, as_design
 from kernbench.solvers.design._block_design import chunk_starts, leaf_starts
 
@@ -114,6 +117,30 @@ def test_a_pass_maps_each_row_once_or_never_again(keep, examples, blocks_of):
     assert np.array_equal(mapped.combine(g), array.combine(g))
     once = sum(seen)
     assert once == 5_000 if keep == 10**9 else 5_000 < once <= 20_000 if keep else once == 20_000
+
+
+def test_rows_without_columns_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.empty((3, 0)))
+    for data in ([np.empty((3, 0))], tmp_path / "x.npy"):
+        with pytest.raises(ValueError, match="hold no columns"):
+            FileBlocks(data)
+
+
+def test_arrays_that_blocks_are_given_own_their_memory(examples, blocks_of, monkeypatch):
+    """After Ctrl-C threads, or messages to workers, may still read them when that of the solver is free again."""
+    X, y = examples(50, 3)
+    blocks, given = blocks_of(X), []
+
+    def recorded(method, *arrays):
+        given.extend(arrays)
+        return method(*arrays)
+
+    for name in ("scores", "combine", "moments"):
+        monkeypatch.setattr(blocks, name, partial(recorded, getattr(blocks, name)))
+    design = as_design(blocks)
+    design.scores(np.ones(3)), design.combine(np.ones(50))
+    solve_pairwise_hessian(design, y > 0, 1.0, np.ones(50), np.ones(3))
+    assert given and all(array.flags.owndata for array in given)
 
 
 def test_vectors_that_do_not_fit_are_refused(examples, blocks_of):

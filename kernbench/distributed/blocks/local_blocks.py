@@ -45,6 +45,8 @@ class LocalBlocks:
 
     def _set_shape(self, n_rows, n_columns, dtype, *, n_stored=None):
         """Fix shape and storage; `n_stored` entries if the rows are sparse."""
+        if n_columns == 0:
+            raise ValueError("the data hold no columns beside labels")
         self.n_rows, self.n_columns, self.dtype = int(n_rows), int(n_columns), np.dtype(dtype)
         self.shape, self.is_sparse = (self.n_rows, self.n_columns), n_stored is not None
         self.n_values = self.n_rows * self.n_columns if n_stored is None else int(n_stored)

@@ -15,6 +15,9 @@ MOMENTS = 1 << 20                       # numbers in the moments of all leaves, 
 cdef class BlockDesign(Design):
     """Explicit features that need not lie in memory.
 
+    The blocks get copies, and return new arrays: after Ctrl-C their threads, or messages to workers, may still use
+    these when the memory of the caller is free again.
+
     Attributes
     ----------
     blocks : RowBlocks
@@ -44,13 +47,13 @@ cdef class BlockDesign(Design):
     cdef int score(self, const double *coef, double *scores) except -1 nogil:
         self.n_passes += 1
         with gil:
-            self.blocks.scores(np.array(<const double[:self.n_coef]> coef), np.asarray(<double[:self.n_samples]> scores))
+            (<double[:self.n_samples]> scores)[:] = self.blocks.scores(np.array(<const double[:self.n_coef]> coef))
         return 0
 
     cdef int gather_up(self, const double *g, double *element) except -1 nogil:
         self.n_passes += 1
         with gil:
-            (<double[:self.n_coef]> element)[:] = self.blocks.combine(np.asarray(<const double[:self.n_samples]> g))
+            (<double[:self.n_coef]> element)[:] = self.blocks.combine(np.array(<const double[:self.n_samples]> g))
         return 0
 
     cdef int moments(self, const Py_ssize_t *rows, Py_ssize_t count, const double *h, const unsigned char *mask,
@@ -58,9 +61,9 @@ cdef class BlockDesign(Design):
         cdef Py_ssize_t n = self.n_samples, d = self.n_coef
         self.n_passes += 1
         with gil:
-            groups = None if mask == NULL else np.asarray(<const unsigned char[:n]> mask)
+            groups = None if mask == NULL else np.array(<const unsigned char[:n]> mask)
             (<double[:d, :d]> out)[:] = self.blocks.moments(
-                np.asarray(<const Py_ssize_t[:count]> rows), np.asarray(<const double[:n]> h), groups,
+                np.array(<const Py_ssize_t[:count]> rows), np.array(<const double[:n]> h), groups,
                 np.array(<const double[:2, :d]> means))
         return 0
 
