@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "ba502cd981b53c6c": (
+    "24b55aa55046127f": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -35,8 +35,10 @@ MEASURE_ALIKE = {
         "underflow, small covered masses, ranks of residuals below 1e-260, small rests of a pass. Batches of SDCA "
         "after the first pass: they were cut where the clock told. Networks: frozen parameters, scores that are "
         "not finite, half precision, datasets that augment. Rounding of intercepts that are stored for columns "
-        "far from the origin. Files of several kinds and widths, names of columns. KernelSVCCV(search='halving') "
-        "had no records. Other searches and fits have the same numbers, to the bit",
+        "far from the origin. What Ctrl-C or an error leaves; scores beyond 2^53; cuts at the narrowest "
+        "smoothing; class weights and validation rows that are checked. Files of several kinds and widths, names "
+        "of columns. KernelSVCCV(search='halving') had no records. Other searches and fits have the same numbers, "
+        "to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
