@@ -141,7 +141,7 @@ def test_help_does_not_wait_for_heavy_libraries():
 
 
 def test_a_terminal_without_the_characters_gets_them_escaped(tmp_path):
-    command = [sys.executable, "-m", "kernbench", "list", "kernels"]
+    command = [sys.executable, "-P", "-m", "kernbench", "list", "kernels"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     done = subprocess.run(command, capture_output=True, env=environment, timeout=60)
     assert done.returncode == 0, done.stderr

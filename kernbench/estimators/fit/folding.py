@@ -177,7 +177,8 @@ def _penalty(stored, own, alpha, shift):
     if stored.constant is None:
         return 0.0
     change = abs(shift) / stored.constant
-    return alpha * (abs(float(own.solution.coef[-1])) * change + 0.5 * change**2)
+    # Not change**2, which raises where a power of a Python float overflows.
+    return alpha * (abs(float(own.solution.coef[-1])) * change + 0.5 * change * change)
 
 
 def _with_cost(result, cost, tol):
