@@ -242,7 +242,7 @@ def window_differences(records):
 
 
 CATS = {
-    "cross-entropy": "cross-entropy", "agd-sbcd": "AGD-SBCD", "auc-margin": "AUC margin", "minibatch": "mini-batch",
+    "cross-entropy": "cross-entropy", "cross-entropy-balanced": "cross-entropy, balanced", "agd-sbcd": "AGD-SBCD", "auc-margin": "AUC margin", "minibatch": "mini-batch",
     "libauc-cvar": "LibAUC, CVaR on [0, 0.5]", "libauc-aucm": "LibAUC, AUC-M",
     "pixel-logistic": "logistic regression on pixels",
 }  # fmt: skip
@@ -251,7 +251,8 @@ CATS = {
 def deep_cats(records):
     """Networks on few cats: partial AUC of test images, docs/deep.md."""
     found = [records.values("pauc-deep", "cifar10-lt-subset", name, metric="test_pauc").values() for name in CATS]
-    return _table(list(CATS.values()), [[_mean(list(values), digits=1) if values else "–" for values in found]])
+    table = _table(list(CATS.values()), [[_mean(list(values), digits=1) if values else "–" for values in found]])
+    return f"Repeats: {min(map(len, found))} of the 5 declared.\n\n{table}"
 
 
 def deep_map(records):
