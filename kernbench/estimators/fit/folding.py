@@ -132,20 +132,24 @@ def costs_of_storing(task, model, solutions, objectives, counted):
         bound = change_of(stored.loss, stored.heaviest, objective, most) + penalty
         if np.isfinite(most) and bound > negligible + counted[k]:
             least = negligible if bound <= FAR * abs(objective) else 0.0
-            cost, intercepts[k] = _least_cost(task, model, k, stored, float(intercepts[k]), least)
+            cost, intercepts[k] = _least_cost(task, model, k, stored, float(intercepts[k]), objective, least)
             costs[k] = max(0.0, cost - counted[k])
     if not np.array_equal(intercepts, np.atleast_1d(model.intercept_)):
         model.intercept_ = float(intercepts[0]) if np.ndim(model.intercept_) == 0 else intercepts
     return costs
 
 
-def _least_cost(task, model, k, stored, intercept, negligible):
+def _least_cost(task, model, k, stored, intercept, objective, negligible):
     """Return the cost of the intercept of problem k, or of a better one, and that intercept; 0.0 if `negligible`."""
     own, problem, strength = stored.functions[k], task.problems[k], getattr(model, task.strength)
+    exact = exact_intercept(own.weights, stored.centre, *own.terms)
+    shift = own.unit * float(Fraction(intercept) - exact)
+    bound = change_of(stored.loss, stored.heaviest, objective, abs(shift)) + _penalty(stored, own, strength, shift)
+    if bound <= negligible and not stored.by_mean:
+        return 0.0, intercept  # scores are dear, those of kernels as a fit
     risk, solution = problem.risk_of(strength), own.solution
     scores = _scores(risk, problem.X, stored.kernel, solution)
     risk_value = risk.value(scores, solution.intercept)
-    exact = exact_intercept(own.weights, stored.centre, *own.terms)
     of_centre = 0.0
     if stored.by_mean:  # rounding leaves residuals a mean m; with the best intercept the optimum is lower by m^2 / 2
         margins = risk.problem

@@ -247,6 +247,15 @@ def test_near_the_origin_the_norms_suffice(monkeypatch):
             far_fit(name, shift)
 
 
+def test_scores_are_not_computed_where_the_sum_of_offset_and_intercept_is_nearly_exact(monkeypatch):
+    """Those of kernel rows, in extended precision, took longer than a fit to targets such as temperatures in kelvin."""
+    monkeypatch.setattr(folding, "_scores", None)
+    X, y = far_problem(0.0, True)
+    for loss, alpha, noise in (("squared_error", 1e-6, 0.0), ("absolute_error", 0.01, 0.06)):
+        model = kernbench.KernelRegressor(loss, kernel="rbf", gamma=0.3, alpha=alpha)
+        assert model.fit(X, 300.0 + np.sin(X[:, 0]) * (noise == 0.0) + noise * y).converged_
+
+
 def test_nearest_intercepts_are_stored_where_rounding_counts():
     model, _ = far_fit("LinearSVC hinge", 1e12)
     X, y = far_problem(1e12, False)
