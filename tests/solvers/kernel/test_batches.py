@@ -120,6 +120,16 @@ def test_splitting_a_run_of_batches_changes_nothing(twin, name, random_problem):
     np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
 
 
+@either_twin
+def test_a_batch_without_violations_copies_nothing(twin, random_problem):
+    """Late steps have few, and copies of all responses would take longer than the rest of the step."""
+    options = {"alpha": 0.02, "fit_intercept": False, "batch_size": 5, "random_state": 0}
+    solver = solver_of("pegasos", twin, random_problem(3), **options)
+    solver.responses = responses = 1e6 * solver.y
+    solver.advance(solver.granularity)
+    assert solver.n_iter == solver.granularity and solver.responses is responses and not solver.sums.any()
+
+
 @pytest.mark.parametrize("name", ["pegasos", "norma", "sdca"])
 def test_batches_larger_than_the_cache_change_nothing(name, classification, build):
     problem = classification(90, 4)

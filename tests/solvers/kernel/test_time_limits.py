@@ -177,22 +177,22 @@ def test_draws_of_the_batch_perceptron_go_on_after_an_interrupt(few):
 def test_an_interrupt_after_the_rows_of_a_batch_leaves_whole_steps(name, coefficients, twin, build, classification):
     problem = classification(60, seed=3)
     solver = build(get(name), twin, problem, batch_size=8)
-    add_rows, calls = solver.walk.add_rows, 0
+    add_rows, calls, n_whole = solver.walk.add_rows, 0, None
 
     class Walk:
         def __getattr__(self, key):
             return getattr(solver_walk, key)
 
         def add_rows(self, *given):
-            nonlocal calls
+            nonlocal calls, n_whole
             add_rows(*given)
-            calls += 1
+            calls, n_whole = calls + 1, solver.n_iter
             if calls == 3:
                 raise KeyboardInterrupt  # Python delivers signals when a call returns
 
     solver_walk, solver.walk = solver.walk, Walk()
     with pytest.raises(KeyboardInterrupt):
         solver.advance(10)
-    assert solver.n_iter == 2
+    assert solver.n_iter == n_whole >= 2
     signed = solver.y * getattr(solver, coefficients)
     np.testing.assert_allclose(solver.responses, problem.kernel(problem.X) @ signed, rtol=1e-5, atol=1e-12)

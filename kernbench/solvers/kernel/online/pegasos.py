@@ -89,16 +89,17 @@ class Pegasos(OnlineSolver):
         before = self.responses[drawn]
         pushes = self._mean_pushes(drawn, before / self._denominator() + self.intercept)
         steps = self.y[drawn] * pushes
-        sums, responses = self.sums.copy(), self.responses.copy()
-        self.walk.add_rows(drawn, steps, responses)
-        np.add.at(sums, drawn, pushes)
+        sums, responses = self.sums, self.responses
+        if steps.any():  # copies take longer than the rest of a step without violations
+            sums, responses = sums.copy(), responses.copy()
+            self.walk.add_rows(drawn, steps, responses)
+            np.add.at(sums, drawn, pushes)
         # ||g + h||^2 - ||g||^2 = <h, g + (g + h)>
         numbers = self.numbers + (1.0, steps @ (before + responses[drawn]))
         limit = self.squared_radius * (numbers[0] + self.delay) ** 2
         if numbers[1] > limit:
             shrink = np.sqrt(limit / numbers[1])
-            sums *= shrink
-            responses *= shrink
+            sums, responses = shrink * sums, shrink * responses
             numbers[1] = limit
         self.sums, self.responses, self.numbers = sums, responses, numbers  # together: Ctrl-C comes before or after
 
