@@ -25,7 +25,7 @@ from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_number
 
 # Bytes a row at this process during a fit: labels, scores, slopes, sorted order. Measured: see docs/distributed.md.
-BYTES_PER_ROW = 120
+BYTES_PER_ROW = 150
 COUNTS = ("n_passes", "n_bytes_sent", "n_bytes_received")
 SHARE = 0.25  # of the memory that is left, for rows and features that are kept; arrays of a pass and a sort need some
 
