@@ -242,9 +242,9 @@ def window_differences(records):
 
 
 CATS = {
-    "cross-entropy": "cross-entropy", "cross-entropy-balanced": "cross-entropy, balanced", "agd-sbcd": "AGD-SBCD", "auc-margin": "AUC margin", "minibatch": "mini-batch",
-    "libauc-cvar": "LibAUC, CVaR on [0, 0.5]", "libauc-aucm": "LibAUC, AUC-M",
-    "pixel-logistic": "logistic regression on pixels",
+    "cross-entropy": "cross-entropy", "cross-entropy-balanced": "cross-entropy, balanced", "agd-sbcd": "AGD-SBCD",
+    "auc-margin": "AUC margin", "minibatch": "mini-batch", "libauc-cvar": "LibAUC, CVaR on [0, 0.5]",
+    "libauc-aucm": "LibAUC, AUC-M", "pixel-logistic": "logistic regression on pixels",
 }  # fmt: skip
 
 
