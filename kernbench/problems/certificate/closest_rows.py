@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.kernels.base import squared_norms
 from kernbench.kernels.constants import EPS
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_sparse, moved
 
@@ -23,13 +24,10 @@ def least_distance(X):
     line /= np.linalg.norm(line)
     if sparse.issparse(X):
         X = moved(sparse.csr_matrix(X, dtype=np.float64), centre_of_sparse(X)).tocsr()
-        parts = X.multiply(line).tocsr()
     else:
         X = as_float64(X) - np.median(X, axis=0)
-        parts = X * line
-    # Summed row by row: equal rows have equal projections.
-    places, lengths = (np.asarray(part.sum(axis=1)).ravel() for part in (parts, abs(parts)))
-    rounding = EPS[np.dtype(np.float64)] * (X.shape[1] + 2.0) * float(lengths.max())
+    places = X @ line
+    rounding = EPS[np.dtype(np.float64)] * (X.shape[1] + 2.0) * float(np.sqrt(squared_norms(X).max()))
     order = np.argsort(places)
     gaps = np.diff(places[order])
     close = np.flatnonzero(gaps <= rounding)
