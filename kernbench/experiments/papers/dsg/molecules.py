@@ -127,8 +127,8 @@ EXPERIMENT = Experiment(
                     "batch_size": 8192,
                     "block_size": 2048,
                 },
-                note="2¹⁸ features in 128 steps, on 184 random matrices of each molecule. The time grows with the square "
-                "of the features: an hour of one core, and sixteen with the paper's 2²⁰",
+                note="2¹⁸ features in 128 steps, on 184 random matrices of each molecule. The time grows with the "
+                "square of the features: an hour of one core, and sixteen with the paper's 2²⁰",
                 methods=("doubly",),
                 repeat_argument="split_seed",
                 optional=True,
