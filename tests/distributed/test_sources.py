@@ -145,3 +145,11 @@ def test_files_that_cannot_be_read_in_blocks_are_refused(tmp_path):
     (tmp_path / "y.csv").write_text("a,b\n3,4\n")
     with pytest.raises(ValueError, match="unknown column 'c'"):
         FileBlocks(tmp_path / "y.csv", label="c")
+
+
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+def test_integer_labels_of_64_bits_stay_distinct(tmp_path, kind):
+    labels = [0, 2**53, 2**53 + 1, 1, 2**53 + 1]
+    lines = [f"{label} 1:{k + 1}" if kind == "svm" else f"{k},{label}" for k, label in enumerate(labels)]
+    (tmp_path / f"part.{kind}").write_text("\n".join(lines))
+    assert FileBlocks(tmp_path, label=-1 if kind == "csv" else None).y.tolist() == labels

@@ -7,9 +7,9 @@ import numpy as np
 
 from kernbench.datasets.errors import DataFileError, malformed
 from kernbench.datasets.readers.compressed import open_text
-from kernbench.datasets.readers.conventions import integers_if_whole
+from kernbench.datasets.readers.conventions import exact_labels
 from kernbench.datasets.readers.delimited_faults import raise_first_fault
-from kernbench.datasets.readers.delimited_layout import BLANKS, OPEN_QUOTE, detect_layout, has_open_quote, is_number
+from kernbench.datasets.readers.delimited_layout import BLANKS, OPEN_QUOTE, detect_layout, has_open_quote, is_number, split
 
 
 def read_csv(
@@ -37,15 +37,16 @@ def read_csv(
     X : ndarray of shape (n_samples, n_features), float64
         All columns but the label, in the file's order.
     y : ndarray of shape (n_samples,) or None
-        int64 if all labels are whole numbers below 2^53, else float64, which rounds larger ones; strings if they are
-        text.
+        int64 if all labels are integers of 64 bits, or other whole numbers below 2^53; strings if they are text; else
+        float64, which rounds larger numbers.
 
     Raises
     ------
     DataFileError
         A ValueError naming file, line and column of the first fault: an empty field, text in a column of
         numbers (categories have to be encoded first), NaN or infinity, a line with more or fewer fields than
-        the first, numbers and text mixed in the label column, an empty or truncated file.
+        the first, numbers and text mixed in the label column, integers that are the same number in float64 among
+        labels that need it, an empty or truncated file.
     ValueError
         If there is no such column.
 
@@ -57,13 +58,18 @@ def read_csv(
     field, and of a quote that is never closed, pandas reads on.
     """
     layout = detect_layout(path, label, delimiter, header)
+    return parse_lines(_lines_of(path, layout), path, layout, {}, again=lambda: _lines_of(path, layout))
+
+
+def _lines_of(path, layout):
+    """Yield the lines of a file below its header."""
     with open_text(path) as file:
         for _ in range(layout.n_skipped):
             next(file)
-        return parse_lines(file, path, layout, {})
+        yield from file
 
 
-def parse_lines(lines, path, layout, codes):
+def parse_lines(lines, path, layout, codes, again=None):
     """Read lines of the table at `path`, all or some of them.
 
     Parameters
@@ -73,6 +79,8 @@ def parse_lines(lines, path, layout, codes):
     layout : Layout
     codes : dict
         Labels that are text, each with its number; labels met here are added.
+    again : callable, optional
+        Returns the lines once more, for labels beyond 2^53; without it `lines` is a list.
 
     Returns
     -------
@@ -103,7 +111,14 @@ def parse_lines(lines, path, layout, codes):
         return table, None
     y = table[:, layout.label]
     X = np.delete(table, layout.label, axis=1)
-    return X, np.array(list(codes))[y.astype(np.intp)] if layout.text_labels else integers_if_whole(y)
+    if layout.text_labels:
+        return X, np.array(list(codes))[y.astype(np.intp)]
+
+    def fields():
+        rows = _examples(lines if again is None else again(), layout)
+        return [split(line, layout.delimiter)[layout.label] for line in rows]
+
+    return X, exact_labels(y, fields, path)
 
 
 def _examples(lines, layout):

@@ -13,7 +13,7 @@ from kernbench._files import written_whole
 from kernbench._typing import Rows
 from kernbench.datasets.errors import DataFileError, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
-from kernbench.datasets.readers.conventions import MAX_INDEX, integers_if_whole, with_small_indices
+from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number
 
@@ -35,21 +35,28 @@ def read_svmlight(path: str | Path, n_features: int | None = None) -> tuple[spar
     -------
     X : CSR matrix of shape (n_samples, n_features), float64 with 32-bit indices
     y : ndarray of shape (n_samples,)
-        int64 when all labels are whole numbers below 2^53, float64 otherwise, which rounds larger ones.
+        int64 if all labels are integers of 64 bits, or other whole numbers below 2^53; else float64, which rounds
+        larger numbers.
 
     Raises
     ------
     DataFileError
         A ValueError naming file, line and column (counted in characters) of the first fault: a missing or
         non-numeric label; an index that is not a whole number, is 0, repeats, decreases or exceeds `n_features`;
-        a value that is not finite; an empty or truncated file.
+        a value that is not finite; labels that are integers and the same number in float64, where that is needed; an
+        empty or truncated file.
     """
     if n_features is not None:
         check_number("n_features", n_features, at_least=1, whole=True)
     with open_bytes(path) as file:
-        X, y = parse_svmlight(file, path, n_features)
+        X, y = parse_svmlight(file, path, n_features, again=lambda: _lines_of(path))
     check_is_not_empty(path, len(y), X.nnz, n_features)
-    return with_small_indices(X), integers_if_whole(y)
+    return with_small_indices(X), y
+
+
+def _lines_of(path):
+    with open_bytes(path) as file:
+        yield from file
 
 
 def svmlight_chunks(path, rows, n_features):
@@ -63,7 +70,7 @@ def svmlight_chunks(path, rows, n_features):
     n_samples = 0
     for X, y in _parsed(path, rows, n_features):
         n_samples += len(y)
-        yield with_small_indices(X), integers_if_whole(y)
+        yield with_small_indices(X), y
     check_is_not_empty(path, n_samples, 0, n_features)
 
 
@@ -79,15 +86,15 @@ def count_columns(path, rows):
 def _parsed(path, rows, n_features):
     with open_bytes(path) as file:
         while lines := list(islice(file, rows)):
-            X, y = parse_svmlight(io.BytesIO(b"".join(lines)), path, n_features)
+            X, y = parse_svmlight(io.BytesIO(b"".join(lines)), path, n_features, again=lines.__iter__)
             if len(y):
                 yield X, y
 
 
-def parse_svmlight(file, path, n_features=None):
-    """Read lines of the file at `path`, all or some of them, from an open file; return X and float labels.
+def parse_svmlight(file, path, n_features=None, *, again):
+    """Read lines of the file at `path`, all or some of them, from an open file; return X and labels.
 
-    There may be no rows; without `n_features`, X has as many columns as the largest index among these lines, or one.
+    `again` returns the lines once more, for labels beyond 2^53. There may be no rows; without `n_features`, X has as many columns as the largest index among these lines, or one.
     """
     from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
 
@@ -102,7 +109,12 @@ def parse_svmlight(file, path, n_features=None):
     if fault is not None or not _is_sound(X, y):
         _raise_first_fault(path, n_features)
         raise malformed(path, f"not readable as svmlight / LIBSVM text ({fault})")
-    return X, y
+    return X, exact_labels(y, lambda: _label_fields(again()), path)
+
+
+def _label_fields(lines):
+    contents = (line.split(b"#", 1)[0].split(None, 1) for line in lines)
+    return [fields[0].decode() for fields in contents if fields]
 
 
 def check_is_not_empty(path, n_samples, n_stored, n_features):

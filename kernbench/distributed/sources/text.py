@@ -88,7 +88,7 @@ class SvmlightSource(TextSource):
         return y
 
     def _parse(self, text, n_columns):
-        return parse_svmlight(io.BytesIO(text), self._path, n_columns)
+        return parse_svmlight(io.BytesIO(text), self._path, n_columns, again=lambda: io.BytesIO(text))
 
     @staticmethod
     def _is_row(line):
@@ -128,8 +128,10 @@ class CsvSource(TextSource):
         return y
 
     def _parse(self, text):
-        with io.TextIOWrapper(io.BytesIO(text), encoding="utf-8") as lines:
-            return parse_lines(lines, self._path, self._layout, self._codes)
+        def lines():
+            return io.TextIOWrapper(io.BytesIO(text), encoding="utf-8")
+
+        return parse_lines(lines(), self._path, self._layout, self._codes, again=lines)
 
     @staticmethod
     def _is_row(line):

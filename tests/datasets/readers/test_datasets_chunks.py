@@ -116,3 +116,11 @@ def test_a_model_learns_from_a_file(tmp_path):
     model = DoublyStochasticClassifier(batch_size=64, random_state=0)
     model.fit_chunks(chunks(tmp_path / "a.npy", 100))
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("kind", ["huge.svm", "huge.csv"])
+def test_integer_labels_of_64_bits_stay_distinct(kind, tmp_path):
+    labels = [0, 2**53, 2**53 + 1, 1, 2**53 + 1]
+    lines = [f"{label} 1:{k + 1}" if kind == "huge.svm" else f"{k},{label}" for k, label in enumerate(labels)]
+    (tmp_path / kind).write_text("\n".join(lines))
+    assert np.concatenate([y for _, y in chunks(tmp_path / kind, 2)]).tolist() == labels

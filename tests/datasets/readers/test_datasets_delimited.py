@@ -168,3 +168,23 @@ def test_wrong_arguments_are_refused(options, said, write):
 def test_faults_in_packed_files_are_named_too(write):
     with pytest.raises(DataFileError, match=r"broken.csv.gz: line 2, column 1: found 'x'"):
         read_csv(write("broken.csv.gz", gzip.compress(b"1,2\nx,3\n4,5\n")))
+
+
+HUGE = [2**53, 2**53 + 1, -(2**63), 2**63 - 1, 0]
+
+
+@pytest.mark.parametrize("delimiter", [",", " "])
+def test_integer_labels_of_64_bits_stay_distinct(delimiter, write):
+    lines = ["x,label", *(f'{k},"+{label}"' if label == 2**53 else f"{k},{label}" for k, label in enumerate(HUGE)), ""]
+    text = "\n".join(lines).replace(",", delimiter)
+    y = read_csv(write("table.csv", text if delimiter == "," else text.replace('"', "")))[1]
+    assert y.dtype == np.int64 and y.tolist() == HUGE
+
+
+@pytest.mark.parametrize("more", ["1e19", "0.5", str(2**63)])
+def test_integer_labels_that_float64_merges_are_refused(more, write):
+    message = f"the labels {2**53} and {2**53 + 1} are the same number in float64"
+    with pytest.raises(DataFileError, match=message):
+        read_csv(write("table.csv", f"1,{2**53}\n2,{2**53 + 1}\n3,{more}\n"))
+    y = read_csv(write("targets.csv", f"1,{2**53}.0\n2,{2**53 + 1}.0\n3,{more}\n"))[1]
+    assert y.dtype == np.float64 and y.tolist() == [2.0**53, 2.0**53, float(more)]

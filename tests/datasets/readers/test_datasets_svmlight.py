@@ -95,3 +95,10 @@ def test_a_long_token_is_shown_cut(write):
 def test_n_features_must_be_a_count(n_features, write):
     with pytest.raises(ValueError, match="n_features must be a positive integer"):
         read_svmlight(write("good.svm", GOOD), n_features=n_features)
+
+
+def test_integer_labels_of_64_bits_stay_distinct(write):
+    path = write("huge.svm", f"# head\n{2**53} 1:1\n\n+{2**53 + 1} 1:2 # one\n{-(2**63)} 2:1\n")
+    assert read_svmlight(path)[1].tolist() == [2**53, 2**53 + 1, -(2**63)]
+    with pytest.raises(DataFileError, match=f"the labels {2**63} and {2**63 + 1} are the same number in float64"):
+        read_svmlight(write("huger.svm", f"{2**63} 1:1\n{2**63 + 1} 1:2\n"))
