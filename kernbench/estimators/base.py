@@ -80,7 +80,7 @@ class KernelModel(Model):
             For a kernel that is computed from rows, and for a model without support vectors.
         """
         check_is_fitted(self)
-        if not is_precomputed(self.kernel):
+        if not is_precomputed(self.kernel_):
             raise ValueError("support_only is for kernel='precomputed': with other kernels, models predict from rows")
         feature_map = getattr(self, "feature_map_", None)
         if feature_map is None:

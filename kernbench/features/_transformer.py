@@ -74,7 +74,8 @@ class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin,
         A subclass that overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of
         ``kernel_`` are checked too, for ``fit`` by `_resolved_kernel`.
         """
-        checked = check_rows(self, X, y, reset=reset, accept_sparse=not is_precomputed(self.kernel))
+        kernel = self.kernel if reset else self.kernel_
+        checked = check_rows(self, X, y, reset=reset, accept_sparse=not is_precomputed(kernel))
         if not reset:
             self._check_values(checked, self.kernel_)
         return checked

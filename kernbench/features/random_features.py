@@ -17,6 +17,8 @@ from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Kernel
 from kernbench.validation.numbers import check_name, check_number
 
+SETTINGS = ("n_features", "form", "draws", "block_size")  # parameters on which the columns depend
+
 
 class RandomFeatures(KernelTransformer):
     r"""Random features of a kernel: real, and unbiased, :math:`E\langle\phi(x), \phi(z)\rangle = k(x, z)`.
@@ -67,6 +69,9 @@ class RandomFeatures(KernelTransformer):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     seed_ : int
         All that is random: a file or pickle holds it instead of frequencies.
+    settings_ : dict
+        ``n_features``, ``form``, ``draws`` and ``block_size`` of ``fit``; ``transform`` takes these, also if the
+        parameters are set anew.
     forms_ : list of str
         The form of each term of the kernel.
     n_features_in_ : int
@@ -164,6 +169,7 @@ class RandomFeatures(KernelTransformer):
         X = self._checked(X, reset=True)
         self.kernel_: Any = self._resolved_kernel(X, rng)
         self.seed_: int = _seed_of(self.random_state, rng)
+        self.settings_: dict[str, Any] = self._given_settings()
         self.forms_: list[Any] = [term.form for term in self._plan()]
         self._drawn = {}
         return self
@@ -208,8 +214,13 @@ class RandomFeatures(KernelTransformer):
         if not isinstance(self.keep_frequencies, bool | np.bool_):
             raise ValueError(f"keep_frequencies must be True or False, got {self.keep_frequencies!r}")
 
+    def _given_settings(self):
+        given = {name: getattr(self, name) for name in SETTINGS}
+        return {name: value if isinstance(value, str) else int(value) for name, value in given.items()}
+
     def _plan(self):
-        return plan(self.kernel_, int(self.n_features), self.n_features_in_, self.form, self.draws)
+        n_features, form, draws, _ = (self.settings_[name] for name in SETTINGS)
+        return plan(self.kernel_, n_features, self.n_features_in_, form, draws)
 
     @property
     def _n_features_out(self):
@@ -231,11 +242,10 @@ class RandomFeatures(KernelTransformer):
 
     def _stretches(self, dtype, by_entries):
         """Yield terms, spans, columns and their random numbers: spans of a whole term, or of a few blocks."""
-        block_size = int(self.block_size)
+        block_size = self.settings_["block_size"]
         if self.keep_frequencies:
             kept = vars(self).setdefault("_drawn", {})  # left out of pickles and files
-            # With the parameters that the columns depend on: they may be set anew after a call.
-            key = (dtype.name, by_entries, int(self.n_features), self.form, self.draws, block_size)
+            key = dtype.name, by_entries
             if key not in kept:
                 kept[key] = [
                     (term, span, columns, term.map.draw(span, dtype, by_entries))
@@ -256,6 +266,11 @@ class RandomFeatures(KernelTransformer):
 
     def _check_fitted_state(self):
         self._check_parameters()
+        if not hasattr(self, "settings_"):  # in a file of an earlier version
+            self.settings_ = self._given_settings()
+        if set(self.settings_) != set(SETTINGS):
+            raise ValueError(f"settings_ are not {', '.join(SETTINGS)}")
+        type(self)(**self.settings_)._check_parameters()
         if not isinstance(self.kernel_, Kernel):
             raise ValueError("kernel_ is not a kernel")
         check_number("seed_", self.seed_, at_least=0, at_most=MAX_SEED, whole=True)

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench.features.nystroem.nystroem
+from kernbench import load
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
 
@@ -215,3 +216,13 @@ def test_rows_of_transform_are_checked():
         model.transform(X[:, :3])
     with pytest.raises(ValueError, match="too large"):
         model.transform(X * 1e200)
+
+
+@pytest.mark.parametrize("root", ["cholesky", "eigen", "symmetric"])
+def test_parameters_set_after_fit_do_not_change_the_map(root, tmp_path):
+    model = Nystroem(n_landmarks=30, landmarks="kmeans", root=root, random_state=0).fit(X)
+    expected = model.transform(X)
+    for change in ({"root": "cholesky"}, {"root": "eigen"}, {"landmarks": "uniform"}, {"kernel": "precomputed"}):
+        np.testing.assert_array_equal(model.set_params(**change).transform(X), expected)
+        model.save(tmp_path / "map.npz")
+        np.testing.assert_array_equal(load(tmp_path / "map.npz").transform(X), expected)

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench.features.random_features
+from kernbench import load
 from kernbench.features import RandomFeatures
 from kernbench.kernels import Gaussian
 from kernbench.kernels.functions import ArcCosine, ChiSquared, Hellinger, Matern, Polynomial
@@ -135,10 +136,21 @@ def test_memory_is_bounded(kernel, form, monkeypatch):
 
 
 @pytest.mark.parametrize("change", [{"n_features": 40}, {"form": "phase"}, {"draws": "qmc"}, {"block_size": 8}])
-def test_parameters_set_after_transform_do_not_meet_frequencies_of_others(change):
-    """The columns that the kept frequencies do not fill would be memory as it comes."""
+@pytest.mark.parametrize("keep_frequencies", [True, False])
+def test_parameters_set_after_fit_do_not_change_the_map(change, keep_frequencies, tmp_path):
     X = np.random.default_rng(0).normal(size=(10, 3))
-    features = RandomFeatures(Gaussian(), 20, random_state=0).fit(X)
-    features.transform(X)
-    expected = RandomFeatures(Gaussian(), random_state=0, **{"n_features": 20, **change}).fit_transform(X)
+    features = RandomFeatures(Gaussian(), 20, keep_frequencies=keep_frequencies, random_state=0).fit(X)
+    expected = features.transform(X)
     np.testing.assert_array_equal(features.set_params(**change).transform(X), expected)
+    features.save(tmp_path / "map.npz")
+    np.testing.assert_array_equal(load(tmp_path / "map.npz").transform(X), expected)
+    anew = RandomFeatures(Gaussian(), random_state=0, **{"n_features": 20, **change}).fit_transform(X)
+    np.testing.assert_array_equal(features.fit_transform(X), anew)
+
+
+def test_damaged_settings_are_refused():
+    features = RandomFeatures(Gaussian(), 20, random_state=0).fit([[1.0, 2.0]])
+    for settings in ({}, {**features.settings_, "block_size": -1}, {**features.settings_, "form": "scalar"}):
+        features.settings_ = settings
+        with pytest.raises(ValueError):
+            features._check_fitted_state()

@@ -282,6 +282,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         ------
         ValueError
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        KeyboardInterrupt
+            After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """
         self._check_parameters()
         firsts = [open_stream(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
@@ -324,7 +326,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         ndarray of shape (n_samples,)
         """
         f = self._outputs(X)[:, 0]
-        return f if self.target == "log_ratio" else np.log(np.maximum(f, self.floor))
+        return f if self._is_of_log_ratio else np.log(np.maximum(f, self.floor))
 
     def ratio(self, X: Rows) -> np.ndarray:
         """Return the estimate of p/q at rows.
@@ -339,7 +341,12 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             At least 0. With ``target="ratio"``, rows below `floor` are the novel ones.
         """
         f = self._outputs(X)[:, 0]
-        return np.exp(f) if self.target == "log_ratio" else np.maximum(f, 0.0)
+        return np.exp(f) if self._is_of_log_ratio else np.maximum(f, 0.0)
+
+    @property
+    def _is_of_log_ratio(self):
+        """Whether f is log(p/q), judged by the loss of the fit, since parameters may change after it."""
+        return self.loss_ == TARGETS["log_ratio"]
 
     def divergence(self, P: Rows, Q: Rows) -> float:
         """Return the estimate of Kullback and Leibler's divergence of p from q, on samples of both.

@@ -49,7 +49,7 @@ def check_floats(model, shapes):
 
 def check_support(model):
     """Check ``support_`` and ``support_vectors_``."""
-    precomputed, n_support = is_precomputed(model.kernel), len(model.support_)
+    precomputed, n_support = is_precomputed(model.kernel_), len(model.support_)
     require(
         np.shape(model.support_) == (n_support,) and model.support_.dtype.kind in "iu",
         "support_ is not an array of indices",

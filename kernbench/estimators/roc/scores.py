@@ -86,7 +86,7 @@ def scores_of(model, X):
 
 
 def _expansion(model, X):
-    if is_precomputed(model.kernel):
+    if is_precomputed(model.kernel_):
         return X[:, model.support_] @ model.dual_coef_[0]
     if model.dual_coef_.shape[1] == 0:
         return np.zeros(X.shape[0])
@@ -105,7 +105,7 @@ class SpaceModel:
     def _scores(self, X):
         """Return f(x) + intercept of the rows of X, checked here."""
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel_))
         self._check_range(X)
         return scores_of(self, X) + self.intercept_[0]
 
@@ -201,7 +201,7 @@ class RankingClassifier(TwoClassModel):
         """
         check_is_fitted(self)
         threshold = self._threshold(threshold)
-        X, y = check_rows(self, X, y, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        X, y = check_rows(self, X, y, reset=False, accept_sparse=not is_precomputed(self.kernel_))
         self._check_range(X)
         if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
             raise ValueError(f"y must hold both classes, {self.classes_.tolist()}, and no others")

@@ -73,7 +73,7 @@ class Expansion:
     _takes_objects = True  # with a kernel that is a Python function, see `check_rows`
 
     def _checked(self, X):
-        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel))
+        X = check_rows(self, X, reset=False, accept_sparse=not is_precomputed(self.kernel_))
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))
         return X
 
@@ -93,7 +93,7 @@ class Expansion:
         coef = self.dual_coef_[:, block].T
         if len(coef) == 0:
             return np.zeros((X.shape[0], coef.shape[1]))
-        if is_precomputed(self.kernel):
+        if is_precomputed(self.kernel_):
             return X[:, self.support_[block]] @ coef
         return blocks.matmul(self.kernel_, X, self.support_vectors_[block], coef, dtype=self.dtype_)
 
@@ -206,7 +206,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
 
     def _kernel_block(self, X):
         """Return K(X, support vectors)."""
-        if is_precomputed(self.kernel):
+        if is_precomputed(self.kernel_):
             return X[:, self.support_]
         return blocks.block(self.kernel_, X, self.support_vectors_, dtype=self.dtype_)
 
@@ -254,8 +254,8 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         check_is_fitted(self)
         if len(self.classes_) != 2 or self.loss != "hinge":
             raise ValueError("slack_budget is for two classes and loss='hinge'")
-        X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=self.kernel, reset=False)
-        check_square(X, self.kernel)
+        X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=self.kernel_, reset=False)
+        check_square(X, self.kernel_)
         if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
             raise ValueError("X and y must be the training set of this model")
         weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)

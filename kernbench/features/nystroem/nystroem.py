@@ -266,6 +266,11 @@ class Nystroem(KernelTransformer):
             delattr(self, name)  # of an earlier fit
 
     @property
+    def _is_triangular(self):
+        """Whether the map was fitted with ``root="cholesky"``, since parameters may change after a fit."""
+        return not hasattr(self, "eigenvalues_")
+
+    @property
     def _n_features_out(self):
         return self.normalization_.shape[1]
 
@@ -275,7 +280,7 @@ class Nystroem(KernelTransformer):
 
     def _write(self, X, out):
         root = np.ascontiguousarray(self.normalization_, dtype=out.dtype)
-        if self.root == "cholesky":
+        if self._is_triangular:
             out[:] = self._block(X)
             multiply_triangular(root, out)
         else:
@@ -283,7 +288,7 @@ class Nystroem(KernelTransformer):
 
     def _block(self, X):
         """k(X, L)."""
-        if is_precomputed(self.kernel):
+        if is_precomputed(self.kernel_):
             return np.take(X, self.landmark_indices_, axis=1)
         return blocks.block(self.kernel_, X, self.landmarks_)
 
@@ -293,21 +298,21 @@ class Nystroem(KernelTransformer):
         R = self.normalization_
         _require(R.ndim == 2 and R.dtype == np.float64 and min(R.shape) > 0, "normalization_ is not a float64 matrix")
         _require(np.all(np.isfinite(R)), "normalization_ is not finite")
-        _require(self.root == "eigen" or R.shape[0] == R.shape[1], "normalization_ is not square")
-        rows = self.landmarks_
-        expected = (0, 0) if is_precomputed(self.kernel) else (R.shape[0], self.n_features_in_)
+        _require(not self._is_triangular or R.shape[0] == R.shape[1], "normalization_ is not square")
+        rows, is_matrix = self.landmarks_, is_precomputed(self.kernel_)
+        expected = (0, 0) if is_matrix else (R.shape[0], self.n_features_in_)
         _require(rows.shape == expected, f"landmarks_ has shape {rows.shape}, not {expected}")
         _require(rows.dtype in (np.float32, np.float64), f"landmarks_ has dtype {rows.dtype}")
         values = rows.data if sparse.issparse(rows) else rows
         _require(np.all(np.isfinite(values)), "landmarks_ is not finite")
-        if self._are_rows_of_X:
+        if is_matrix or hasattr(self, "landmark_indices_"):
             indices = self.landmark_indices_
             _require(
                 indices.shape == (R.shape[0],) and indices.dtype.kind == "i",
                 "landmark_indices_ is not one per landmark",
             )
             _require(indices.min() >= 0, "landmark_indices_ has negative indices")
-            if is_precomputed(self.kernel):
+            if is_matrix:
                 _require(indices.max() < self.n_features_in_, "landmark_indices_ has indices past the end")
         names = getattr(self, "feature_names_in_", None)
         _require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")

@@ -375,3 +375,12 @@ def test_a_warm_start_on_other_rows_takes_no_steps_on_the_old_ones():
     np.testing.assert_array_equal(model.block_coef_, without.block_coef_)
     same.set_params(max_iter=3).fit(X, LABELS)  # its own rows
     assert any(name.startswith("recent_") for name in same._progress.solution.state)
+
+
+def test_a_target_set_after_fit_does_not_change_the_ratio():
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(2, 200, 2))
+    model = DoublyStochasticDensityRatio(random_state=0).fit(P + 0.5, Q)
+    expected = model.log_ratio(P), model.ratio(P)
+    model.set_params(target="ratio" if model.target == "log_ratio" else "log_ratio")
+    np.testing.assert_array_equal([model.log_ratio(P), model.ratio(P)], expected)

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -15,7 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench.estimators.svm.kernel_svc
-from kernbench.estimators import KernelSVC
+from kernbench.estimators import ROCSVC, KernelRegressor, KernelSVC
 
 WEIGHTS_CHANGE_DRAWS = (
     "weights change which examples are drawn, so a weighted and a repeated run agree in the limit only, not "
@@ -130,3 +131,13 @@ def test_parameters_of_svc_are_taken():
     assert not missing
     same = shared - {"cache_size", "verbose", "probability"}
     assert all(SVC().get_params()[name] == KernelSVC().get_params()[name] for name in same)
+
+
+@pytest.mark.parametrize("model", [KernelSVC(), KernelRegressor(), ROCSVC(kernel="rbf", features="exact")], ids=str)
+def test_a_kernel_set_after_fit_does_not_change_the_predictions(model):
+    X = np.random.default_rng(0).normal(size=(4, 4))  # as many columns as rows: a kernel matrix by its shape
+    predict = "decision_function" if hasattr(model, "decision_function") else "predict"
+    expected = getattr(model.fit(X, [0, 1, 0, 1]), predict)(X)
+    model.set_params(kernel="precomputed")
+    np.testing.assert_array_equal(getattr(model, predict)(X), expected)
+    np.testing.assert_array_equal(getattr(model, predict)(csr_matrix(X)), expected)
