@@ -88,7 +88,10 @@ class Search(SearchResult):
         n_cells, report = len(strengths) * len(others), current_report()
         report.begin(n_cells + bool(self.refit), in_order=False)
         cells.run(self._ordered(strengths), others)
-        self._finish(cells)
+        try:
+            self._finish(cells)
+        except KeyboardInterrupt:  # between runs; within one it is their status
+            cells.status = "interrupted"
         cells.check_finished()
         table = results_of(cells.cells, len(folds), scoring.names, self._extra_columns())
         choice = self._choice(scoring.decides)

@@ -87,15 +87,20 @@ class Race(SubsampledCells):
     # --- subsamples --------------------------------------------------------------------------------------------------
 
     def _samples(self):
-        """Yield the rows of each subsample, ascending; none where there is one kernel, or classes are too rare."""
+        """Yield the rows of each subsample, ascending; none where there is one kernel, where classes are too rare, or
+        where folds hold out so few rows that none of them is in it."""
         n = len(self.examples.codes)
         order = nested_order(self.examples.codes, random_order_of(self.search.random_state))
         for share in SHARES:
             if len(self.groups) == 1 or n < share * LEAST_ROWS:
                 continue
             rows = np.sort(order[: n // share])
-            if self._trains_on_all_classes(rows):
+            if self._trains_on_all_classes(rows) and self._holds_out_some(rows):
                 yield rows
+
+    def _holds_out_some(self, rows):
+        used = rows[self.examples.used[rows]]
+        return any(np.isin(used, fold.test).any() for fold in self.folds)
 
     def _race_of_kernels(self, alive, rows):
         """Solve all cells of the kernels `alive` on a subsample; return the kernels left, that of the leader first."""

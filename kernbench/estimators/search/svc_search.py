@@ -145,11 +145,14 @@ class SVCSearch(CalibratedResult, Search):
             if not is_accuracy:
                 raise ValueError(f"certify bounds the accuracy, not scoring={self.scoring!r}: choose certify=None")
         if is_race and callable(self.refit):
-            raise ValueError("search='race' drops cells by its own test: with a function refit choose search='exact'")
+            raise ValueError(
+                "search='race' drops cells by its own test: with a function refit choose search='exact' or 'halving', or "
+                "pass refit=True"
+            )
         if is_race and self.memory is not None:
-            raise ValueError("search='race' stores no cells: choose search='exact', or memory=None")
+            raise ValueError("search='race' stores no cells: choose search='exact' or 'halving', or memory=None")
         if is_race and self.warm_start:
-            raise ValueError("search='race' keeps no cells: choose search='exact', or warm_start=False")
+            raise ValueError("search='race' keeps no cells: choose search='exact' or 'halving', or warm_start=False")
         if self.calibration is not None:
             check_name("calibration", self.calibration, METHODS)
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from kernbench import KernelSVC, KernelSVCCV
+from kernbench.estimators.search import certificate
 from kernbench.estimators.search.bands import decision_band
 from kernbench.estimators.search.certificate import certified_interval, covered_range
 from kernbench.estimators.search.folds import Fold
@@ -155,3 +157,14 @@ def test_a_search_says_which_range_of_C_is_covered():
             search.covered_C(X, y, **{"low": 0.5, "high": 1.0, **wrong})
     chosen = KernelSVCCV([0.5], [0.3], cv=3, refit=lambda table: 0).fit(X, y)
     assert chosen.covered_C(X, y, 0.5, 0.6, gain=0.2) == 0.6
+
+
+def test_ctrl_c_during_the_certificates_keeps_the_cells(monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(certificate, "_interval", interrupted)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        search = KernelSVCCV([1.0, 2.0], [0.1], cv=3, certify=0.05).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all() and search.score(X, y) > 0.9

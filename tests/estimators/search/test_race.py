@@ -141,3 +141,12 @@ def test_any_random_state_orders_the_rows(search, seed):
         assert list(one.cv_results_["dropped_after"]) == list(same.cv_results_["dropped_after"])
     with pytest.raises(ValueError, match="random_state must be"):
         KernelSVCCV(**settings, random_state="three").fit(X, y)
+
+
+@pytest.mark.usefixtures("small_samples")
+def test_folds_that_hold_out_few_rows_need_not_hold_out_some_of_a_subsample():
+    X, y = noisy(400)
+    fold = np.arange(2, 400), np.arange(2)
+    for seed in range(3):
+        found = KernelSVCCV([1.0], [0.05, 0.2], cv=[fold], search="race", random_state=seed).fit(X, y)
+        assert not np.isnan(found.cv_results_["mean_test_score"]).any()

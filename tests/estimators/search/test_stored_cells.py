@@ -144,7 +144,7 @@ def test_the_same_kernel_by_another_name_is_the_same_cell(tmp_path):
         ({"memory": 1.5}, "memory must be the path of a folder"),
         ({"memory": __file__}, "is not a folder"),
         ({"kernel": lambda a, b: a @ b.T, "gammas": ["scale"]}, "a Python function has changed"),
-        ({"search": "race"}, "search='exact', or memory=None"),
+        ({"search": "race"}, "search='exact' or 'halving', or memory=None"),
     ],
 )
 def test_bad_memory_is_rejected(tmp_path, settings, message):
