@@ -354,6 +354,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         ------
         ValueError
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        KeyboardInterrupt
+            After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """
         self._check_parameters()
         validate = validation(X_val, y_val)

@@ -346,6 +346,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         ------
         ValueError
             For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+        KeyboardInterrupt
+            After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """
         self._check_parameters()
         if n_samples is not None:

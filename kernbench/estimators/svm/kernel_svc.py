@@ -434,6 +434,8 @@ class KernelSVC(ExpansionClassifier):
         ValueError
             For a bad chunk, with its number, counted from 1. The model is then that of the run so far; if the run had
             not begun, it is fitted to the rows before, if those have both classes. Empty chunks are passed over.
+        KeyboardInterrupt
+            After Ctrl-C; the model is fitted as far as the run got.
 
         Notes
         -----

@@ -22,16 +22,16 @@ class RecentRows:
     batch : Batch or None
         The rows, the oldest first; None before the first batch.
     f : ndarray of shape (n, n_outputs), or None
-        Outputs at these rows, which whoever changes the model keeps up to date.
+        Outputs at these rows, which whoever changes the model keeps up to date; None where they are to be computed.
     """
 
     def __init__(self, size):
         self.size = size
-        self.forget()
-
-    def forget(self):
-        """Drop all rows."""
         self.batch = self.f = None
+
+    def return_to(self, batch):
+        """Hold the rows of an earlier `batch`, or none for None, whose outputs are no longer known."""
+        self.batch, self.f = batch, None
 
     def add(self, batch, f):
         """Add a batch and the outputs at its rows."""
@@ -47,11 +47,11 @@ class RecentRows:
         """Return what resuming needs, as new arrays; empty before the first batch."""
         if self.batch is None:
             return {}
-        values = {f"recent_{name}": getattr(self.batch, name) for name in NAMES}
-        return {name: value.copy() for name, value in values.items() if value is not None} | {"recent_f": self.f.copy()}
+        values = {"f": self.f, **{name: getattr(self.batch, name) for name in NAMES}}
+        return {f"recent_{name}": value.copy() for name, value in values.items() if value is not None}
 
     def resume(self, state):
         """Continue from a state."""
-        if "recent_f" in state:
+        if "recent_X" in state:
             self.batch = Batch(*(state.get(f"recent_{name}") for name in NAMES))
-            self.f = np.array(state["recent_f"])
+            self.f = np.array(state["recent_f"]) if "recent_f" in state else None

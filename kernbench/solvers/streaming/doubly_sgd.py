@@ -110,13 +110,15 @@ class DoublySGD(DoublyStochasticState):
             self.operator = CovarianceOperator(self.features, second, self.seed, coef, self.core)
 
     def _step(self, batch, gamma):
+        before = None if self.recent is None else self.recent.batch
         try:
             self._take_step(batch, gamma)
         except KeyboardInterrupt:
-            # The outputs may be those before the step or after it, and the batch, which comes again, is in the window.
+            # The outputs may be those before the step or after it, and the batch, which may come again, is in the
+            # window.
             self._outputs = None
             if self.recent is not None:
-                self.recent.forget()
+                self.recent.return_to(before)
             raise
 
     def _take_step(self, batch, gamma):
@@ -144,6 +146,8 @@ class DoublySGD(DoublyStochasticState):
         if self.recent is not None:
             values = self.loss.value(f, batch.y)
             losses_of_batch = values.sum() if batch.weights is None else batch.weights @ values
+            if self.recent.batch is not None and self.recent.f is None:  # after Ctrl-C
+                self.recent.f = self.outputs(self.recent.batch.X)
             self.recent.add(batch, f)
             batch, f = self.recent.batch, self.recent.f
         n = len(batch)

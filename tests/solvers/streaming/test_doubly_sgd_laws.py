@@ -269,3 +269,26 @@ def test_a_stream_that_fails_leaves_a_usable_solver():
     equal_states(solver.solution(), before)
     good._take = take
     assert solver.advance(10) == 2 and solver.finished
+
+
+def test_the_window_of_a_stream_survives_ctrl_c(monkeypatch):
+    X, y = rows_and_labels("log_loss", n=100)
+    options = {"loss": "log_loss", "window": 30, "precondition": True}
+    solver = solver_on(stream_of(X, y), **options)
+    solver.advance(3)
+    rows, update = solver.recent.batch.X, solver._update
+
+    def interrupted(*args):
+        update(*args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(solver, "_update", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            solver.advance(1)
+    np.testing.assert_array_equal(solver.recent.batch.X, rows)
+    other = solver_on(stream_of(X[64:], y[64:]), initial=solver.solution(), **options)
+    for one in (solver, other):
+        one.advance(1)
+        assert len(one.recent.batch) == 30
+        np.testing.assert_allclose(one.recent.f, one.outputs(one.recent.batch.X), rtol=0, atol=1e-12)
