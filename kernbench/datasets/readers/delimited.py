@@ -9,7 +9,14 @@ from kernbench.datasets.errors import DataFileError, malformed
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.conventions import exact_labels
 from kernbench.datasets.readers.delimited_faults import raise_first_fault
-from kernbench.datasets.readers.delimited_layout import BLANKS, OPEN_QUOTE, detect_layout, has_open_quote, is_number, split
+from kernbench.datasets.readers.delimited_layout import (
+    BLANKS,
+    OPEN_QUOTE,
+    detect_layout,
+    has_open_quote,
+    is_number,
+    split,
+)
 
 
 def read_csv(

@@ -94,7 +94,8 @@ def _parsed(path, rows, n_features):
 def parse_svmlight(file, path, n_features=None, *, again):
     """Read lines of the file at `path`, all or some of them, from an open file; return X and labels.
 
-    `again` returns the lines once more, for labels beyond 2^53. There may be no rows; without `n_features`, X has as many columns as the largest index among these lines, or one.
+    `again` returns the lines once more, for labels beyond 2^53. There may be no rows; without `n_features`, X has
+    as many columns as the largest index among these lines, or one.
     """
     from sklearn.datasets import load_svmlight_file  # slow to import; most data sets need none of it
 

@@ -146,8 +146,8 @@ class SVCSearch(CalibratedResult, Search):
                 raise ValueError(f"certify bounds the accuracy, not scoring={self.scoring!r}: choose certify=None")
         if is_race and callable(self.refit):
             raise ValueError(
-                "search='race' drops cells by its own test: with a function refit choose search='exact' or 'halving', or "
-                "pass refit=True"
+                "search='race' drops cells by its own test: with a function refit choose search='exact' or 'halving', "
+                "or pass refit=True"
             )
         if is_race and self.memory is not None:
             raise ValueError("search='race' stores no cells: choose search='exact' or 'halving', or memory=None")

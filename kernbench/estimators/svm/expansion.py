@@ -254,8 +254,9 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         check_is_fitted(self)
         if len(self.classes_) != 2 or self.loss != "hinge":
             raise ValueError("slack_budget is for two classes and loss='hinge'")
-        X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=self.kernel_, reset=False)
-        check_square(X, self.kernel_)
+        kernel = self.kernel_
+        X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=kernel, reset=False)
+        check_square(X, kernel)
         if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
             raise ValueError("X and y must be the training set of this model")
         weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
