@@ -210,7 +210,8 @@ class KernelRegressorTask(Task):
             model.centre_ = mean_of(X, self.weights)
             rest = left_over(X, model.centre_)
             self.kernel = self.kernel if rest is None else CentredLinear(rest)
-        self.given, self.X = X, centred(X, model.centre_)
+        # In float64: the model is applied to rows as given, from which float32 ones less their centre would differ.
+        self.given, self.X = X, centred(X, model.centre_, np.float64)
         if model.warm_start:
             parts = tuple(digest(part) for part in (X, y, self.weights) if part is not None)
             strength = getattr(model, self.strength)

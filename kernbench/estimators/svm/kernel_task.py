@@ -79,7 +79,7 @@ class KernelTask(Task):
         self.dtype = model.dtype_ = precision(model.dtype, len(codes), _most_double_rows(model, codes))
         model.kernel_ = kernel_of(model, X, sample_weight, self.last.kernel_seed)
         model.centre_ = centre_for(model, X, n_problems)
-        self.X = centred(X, model.centre_)
+        self.X = centred(X, model.centre_, np.float64)  # as in `KernelRegressorTask`
         if model.warm_start:
             taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
             self.key = (

@@ -278,3 +278,25 @@ def test_runs_that_end_while_rows_are_left_out_are_examined_on_all(C):
     assert objectives[0] == pytest.approx(0.5 * norm / (C * 4000) + loss, rel=1e-4)
     lower = max(model.objective_ - model.duality_gap_ for model in at_most)
     assert lower <= min(objectives) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRegressor(kernel="linear", alpha=1e-7, tol=1e-8),
+        KernelSVC(kernel="linear", C=1e3, tol=1e-8, max_iter=10**6),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_gap_of_float32_rows_is_that_of_the_rows_as_given(model):
+    """Rows less their centre, rounded to float32, are others: the gap was up to 1e4 times too small."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 6)) + 0.4).astype(np.float32)
+    y = X @ rng.normal(size=6) + 0.1 * rng.normal(size=300)
+    y = y if isinstance(model, KernelRegressor) else np.where(y > np.median(y), 1, -1)
+    model.fit(X, y)
+    coef, alpha = np.ravel(model.coef_), getattr(model, "alpha", None) or 1 / (model.C * len(y))
+    scores = X.astype(np.float64) @ coef + model.intercept_
+    losses = 0.5 * (scores - y) ** 2 if isinstance(model, KernelRegressor) else np.maximum(0.0, 1.0 - y * scores)
+    assert 0.5 * alpha * coef @ coef + losses.mean() == pytest.approx(model.objective_, rel=1e-10)
