@@ -139,7 +139,8 @@ class Recommendation(Selection):
     rough : float or None
         A second, larger margin: the report names the method whose trace comes this close first.
     arguments : tuple of str
-        Arguments that a user adds in most cases, for the code to copy: ``("C=1.0",)``.
+        Arguments that a user adds in most cases, by name, for the code to copy: ``("C=1.0",)``. A class that does not
+        take one is without it.
     name, caption : str
     """
 

@@ -9,7 +9,7 @@ from kernbench.report.charts.drawing.styles import BLUE, GRID, INK
 from kernbench.report.tables.table import csv_text
 from kernbench.report.verdict.headlines import against, recommended
 
-NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each data set"
+NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each race"
 WIDTH, LINE, GAP, MARGINS = 7.6, 0.17, 0.16, 1.1  # inches
 COLUMNS = 48  # characters of a line of names, which leave half of the width to the dots
 
@@ -34,7 +34,10 @@ def speed_picture(verdicts):
         for task, (advices, races) in tasks.items()
         for dataset, ratio in races
     ]
-    caption = "The fastest method that is no less accurate than the usual choice, against that choice in the same run."
+    caption = (
+        "The fastest method that is no less accurate than the usual choice, against that choice in the same run, on "
+        "one data set for each dot."
+    )
     return Picture(NAME, caption, *drawn, csv_text(rows))
 
 

@@ -5,8 +5,10 @@ Tables, claims, charts and the verdict receive this object and a display or a cl
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import Parameter, signature
 
+from kernbench._lazy import load
 from kernbench.experiments.declare import Experiment
 from kernbench.report import text
 from kernbench.report.records.cells import Cell
@@ -20,6 +22,35 @@ KINDS = {
     "bundled": "data that come with scikit-learn",
     "own": "data of your own",
 }
+
+
+@cache
+def defaults_of(estimator):
+    """The default arguments of a class given as ``"module:Class"``.
+
+    Returns
+    -------
+    dict or None
+        None if the class cannot be imported, or takes arguments of any name.
+    """
+    try:
+        parameters = signature(load(estimator)).parameters.values()
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return None
+    if any(parameter.kind == Parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def literal(value):
+    """JSON values as Python writes them, text in double quotes."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(key)}: {literal(entry)}' for key, entry in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(literal, value))}]"
+    return repr(value)
 
 
 @dataclass
@@ -142,7 +173,8 @@ class Results:
     def code(self, name, *more, params=None):
         """How a user writes a method, ``KernelSVC(solver="smo")``, and the module to import it from.
 
-        With `params`, these instead of all of its own.
+        With `params`, these instead of all of its own that the class takes: others, as the search for alpha of a race,
+        are for the experiment. Of `more`, those that it takes and does not have.
 
         For a method that is a class of the experiment itself, no module, and the expression that stands for it, or its
         label.
@@ -153,8 +185,13 @@ class Results:
         if method is None or method.estimator.startswith("kernbench.experiments."):
             return self.label(name), ""
         module, _, estimator = method.estimator.partition(":")
-        arguments = [
-            f"{key}={json.dumps(value)}" for key, value in (method.params if params is None else params).items()
+        taken = defaults_of(method.estimator)
+        if params is None:
+            params = {name: value for name, value in method.params.items() if taken is None or name in taken}
+        arguments = [f"{name}={literal(value)}" for name, value in params.items()]
+        names = [argument.partition("=")[0] for argument in more]
+        more = [
+            argument for name, argument in zip(names, more) if name not in params and (taken is None or name in taken)
         ]
         package = "kernbench" if module.startswith("kernbench.") else module
         return f"{estimator}({', '.join([*arguments, *more])})", package

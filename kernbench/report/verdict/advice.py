@@ -1,30 +1,18 @@
 """The recommended method for one data set."""
 
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from inspect import signature
+from functools import cached_property
 
-from kernbench._lazy import load
 from kernbench.experiments.declare import Recommendation
 from kernbench.experiments.declare.entrants import model_of
 from kernbench.report.claims.judgement import ROUNDING, is_at_most
 from kernbench.report.records.cells import speed
-from kernbench.report.records.results import Results
+from kernbench.report.records.results import Results, defaults_of
 from kernbench.report.statistics import mean_and_error, mean_interval
 
 CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
 
 TELLING = ("kernel", "features", "solver", "loss", "pairs", "search")  # arguments that make another method, not tune it
-
-
-@cache
-def _defaults(estimator):
-    """The default arguments of a class given as ``"module:Class"``; empty if it cannot be imported."""
-    try:
-        parameters = signature(load(estimator)).parameters
-    except (ImportError, AttributeError, TypeError, ValueError):
-        return {}
-    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 @dataclass
@@ -72,7 +60,7 @@ class Advice:
             return self.label
         # The search for alpha of a race, a dict, is no parameter of the estimator.
         kept = {name: value for name in TELLING if isinstance(value := method.params.get(name), str | int | float)}
-        usual = _defaults(method.estimator)
+        usual = defaults_of(method.estimator) or {}
         kept = {name: value for name, value in kept.items() if name == "solver" or usual.get(name) != value}
         return self.results.spelled(self.method, kept)
 

@@ -46,7 +46,21 @@ def headline_table(verdicts, sections):
     )
     anchors = {section.name for section in sections}
     rows = [_row(verdict, advices, anchors) for verdict, advices in found]
-    return Table("headlines", "What to use", columns, [("", rows)])
+    return Table("headlines", "What to use", columns, [("", rows)], _notes([verdict for verdict, _ in found]))
+
+
+def _notes(verdicts):
+    """What a race is, and how many of them were run once."""
+    advices = [advice for verdict in verdicts for advice in verdict.advices]
+    n_single = sum(len(advice.cell(advice.method).ok) == 1 for advice in advices)
+    notes = ["A race: all methods on one data set, in one experiment."]
+    if n_single:
+        have = "has" if n_single == 1 else "have"
+        notes.append(
+            f"{n_single} of these {text.plural(len(advices), 'race')} {have} one repeat of the recommended method: "
+            "nothing is known of the scatter there."
+        )
+    return [" ".join(notes)]
 
 
 def _row(verdict, advices, anchors):
@@ -61,8 +75,8 @@ def _row(verdict, advices, anchors):
 
 
 def _speed(advices, n_races):
-    """How much faster, where the usual choice has a time, and on how many data sets the method is the one to use."""
-    share = f"chosen on {len(advices)} of {text.plural(n_races, 'data set')}"
+    """How much faster, where the usual choice has a time, and in how many races the method is the one to use."""
+    share = f"chosen in {len(advices)} of {text.plural(n_races, 'race')}"
     if _is_usual(advices):
         return f"is the usual choice; {share}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]

@@ -43,13 +43,13 @@ def _where(advices):
     return text.listed(dict.fromkeys(advice.dataset for advice in advices))
 
 
-def _speed(advices, n_datasets):
-    first, where = advices[0], _where(advices)
-    if n_datasets > 2:
-        share = f"all {n_datasets}" if len(advices) == n_datasets else f"{len(advices)} of {n_datasets}"
-        where = f"{share} data sets ({where})"
+def _speed(advices, n_races):
+    first, where = advices[0], f"On {_where(advices)}"
+    if n_races > 2:
+        share = f"all {n_races}" if len(advices) == n_races else f"{len(advices)} of {n_races}"
+        where = f"In {share} races ({_where(advices)})"
     sentence = (
-        f"On {where}, {first.label} was the fastest of the methods whose {first.metric.label} is no worse "
+        f"{where}, {first.label} was the fastest of the methods whose {first.metric.label} is no worse "
         f"than {text.possessive(first.peer)}"
     )
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
@@ -117,7 +117,7 @@ def _optimum(advices):
         return f"It does not win by stopping early: its objective is nowhere above {peer}."
     if worst <= SAME_OPTIMUM:
         return f"It does not win by stopping early: its objective is at most {share} above {peer}."
-    return f"Note that {label} stops earlier: its objective is up to {share} above {peer}."
+    return f"Note that {label} stops earlier, or minimises something else: its objective is up to {share} above {peer}."
 
 
 def _memory(advices):

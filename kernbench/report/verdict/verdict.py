@@ -138,7 +138,10 @@ def _verdict(task, scale, pairs, advices):
 def _code(advice):
     """Lines to copy."""
     *imports, model = advice.results.to_copy(advice.method, *advice.display.arguments) or [""]
-    return "\n".join([*imports, f"model = {model}.fit(X, y)"]) if imports else ""
+    method = advice.results.method(advice.method)
+    is_searched = method is not None and isinstance(method.params.get("search"), dict)
+    advised = ["# Choose C, or alpha, on rows that are held out, as this race did."] if is_searched else []
+    return "\n".join([*imports, *advised, f"model = {model}.fit(X, y)"]) if imports else ""
 
 
 def _cells(pairs):

@@ -23,7 +23,7 @@ def test_a_row_says_what_to_use_how_much_faster_it_is_and_where_that_was_measure
     ((_, (row,)),) = headline_table(judged(records.race()), SECTIONS).blocks
     assert [entry.text for entry in row[1:]] == [
         'KernelSVC(solver="smo")',
-        "4.5 × as fast as LIBSVM; chosen on 1 of 1 data set",
+        "4.5 × as fast as LIBSVM; chosen in 1 of 1 race",
         "A toy race",
     ]
     assert row[3].link == "#toy-paper"
@@ -38,7 +38,7 @@ def test_the_usual_choice_may_be_the_one(judged, records):
     rows = [record for record in records.race() if record["method"] == "libsvm"]
     rows += [records.one("smo", repeat=k, error=0.4) for k in range(3)]
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
-    assert row[2].text == "is the usual choice; chosen on 1 of 1 data set"
+    assert row[2].text == "is the usual choice; chosen in 1 of 1 race"
     assert "is the usual choice" in speed_picture(judged(rows)).svg_inline
 
 
@@ -61,12 +61,12 @@ def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, rec
     assert "mnist" not in speed_picture(judged(rows)).csv
     assert "adult,4.5" in speed_picture(judged(rows)).csv
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
-    assert row[2].text == "4.5 × as fast as LIBSVM where that has a time (1); chosen on 2 of 2 data sets"
+    assert row[2].text == "4.5 × as fast as LIBSVM where that has a time (1); chosen in 2 of 2 races"
 
 
 def test_a_usual_choice_that_never_finished_is_said(judged, records):
     ((_, (row,)),) = headline_table(judged([records.one("smo")]), SECTIONS).blocks
-    assert row[2].text == "LIBSVM has no time to compare with; chosen on 1 of 1 data set"
+    assert row[2].text == "LIBSVM has no time to compare with; chosen in 1 of 1 race"
 
 
 def test_what_the_reader_has_is_declared(toy, judged, records):
@@ -107,3 +107,10 @@ def test_the_row_and_the_verdict_name_one_method_where_two_are_chosen_as_often(j
         assert {advice.method for advice in verdict.advices} == {"smo", "libsvm"}
         ((_, (row,)),) = headline_table(found, SECTIONS).blocks
         assert f"use {row[1].text}." in verdict.headline and "KernelSVC" not in row[1].text
+
+
+def test_races_that_were_run_once_are_counted_below_the_table(judged, records):
+    once = records.race(1, dataset="mnist")
+    (note,) = headline_table(judged(records.race() + once), SECTIONS).notes
+    assert "1 of these 2 races has one repeat of the recommended method" in note
+    assert "one repeat" not in headline_table(judged(records.race()), SECTIONS).notes[0]

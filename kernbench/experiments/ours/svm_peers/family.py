@@ -188,7 +188,6 @@ TABLES = (
         models="regress",
         zero="svr-zero",
         left_out={name: reason for name, reason in TRIMMED_REGRESSION.items() if name != "KernelSVR"},
-        arguments=(f'"{LOSS}"',),
         methods=REGRESSOR_NAMES,
         datasets=REGRESSIONS,
         name="recommended-regression",
