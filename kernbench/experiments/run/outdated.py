@@ -1,9 +1,8 @@
 """Records of a snapshot that cells of now would not make, since an experiment has changed."""
 
-import json
-
-from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
+from kernbench.experiments.run.machine import description
 from kernbench.experiments.run.progress import Event
 from kernbench.experiments.run.repeats import AUTO
 from kernbench.experiments.run.stored import place_of
@@ -35,7 +34,11 @@ def drop_outdated(folder, experiments, scale, on_event=None):
 
 
 def outdated(planned, missing=()):
-    """A function that says whether a record is of code or parameters that have changed since.
+    """A function that says whether a record is of an experiment's code, or of a cell, that has changed since.
+
+    The key of a record tells both: it is made from all that a cell has, arguments of its data and seed included, and
+    from the digest of the experiment's code. The machine and the code that all cells share are those of the record. The
+    limits of a cell are not in its key: a fit that ended within one is the same within another.
 
     Parameters
     ----------
@@ -49,13 +52,10 @@ def outdated(planned, missing=()):
         cell = planned.get(place_of(record))
         if cell is None:
             return record["method"] not in missing
-        given = {name: record["params"].get(name) for name in cell.params}  # a budget is known later
-        digest = record["environment"].get("experiment_code")
-        return digest != experiment_digest(names_in(cell)) or _plain(given) != _plain(cell.params)
+        environment = {**record["environment"], "experiment_code": experiment_digest(names_in(cell))}
+        if record["key"] == cell_key(cell, record["data"].get("checksum"), environment):
+            return False
+        # A measurement may draw data of its own and describe these; the key has the checksum of the cell's.
+        return record["key"] != cell_key(cell, description(cell)[0]["checksum"], environment)
 
     return is_outdated
-
-
-def _plain(params):
-    """Parameters as a record has them: JSON knows no tuples."""
-    return json.loads(json.dumps(params))

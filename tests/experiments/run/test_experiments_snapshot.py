@@ -8,11 +8,14 @@ from dataclasses import replace
 
 import pytest
 
+from kernbench._lazy import load
 from kernbench.experiments import Setting, registry
 from kernbench.experiments.run import Store, environment, run
 from kernbench.experiments.run import idle as idle_module
-from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.cells import cell_key, plan
+from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.idle import IdleMachine
+from kernbench.experiments.run.outdated import outdated
 from kernbench.experiments.run.progress import Expectations
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
 from kernbench.experiments.run.snapshot import snapshot
@@ -183,6 +186,31 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
     # A new digest of what the cells run, in all that computes it.
     monkeypatch.setattr("kernbench.experiments.run.outdated.experiment_digest", lambda names: "another")
     assert again(kept, max_hours=1e-9)[0] == []
+
+
+def test_a_record_is_outdated_by_whatever_its_cell_is_made_of(make_experiment, fake, clean):
+    def cell(rows=20, loader="load", **scale):
+        setting = Setting("step", {"n": rows}, loader=f"experiment_fakes:{loader}")
+        (made,) = plan([make_experiment(fake("good"), settings=(setting,), **scale)], "quick")[0]
+        return made
+
+    def record(cell, checksum, **changes):
+        found = {**clean, "experiment_code": experiment_digest(names_in(cell)), **changes}
+        place = dict(zip(("experiment", "scale", "dataset", "method", "repeat"), cell.place))
+        key = cell_key(cell, checksum, found)
+        return {**place, "key": key, "params": cell.params, "data": {"checksum": checksum}, "environment": found}
+
+    now = cell()
+    is_outdated = outdated({now.place: now})
+    assert not is_outdated(record(now, "of any data"))
+    assert not is_outdated(record(now, "of any data", processor="another", code="earlier", n_threads=7))
+    changed = (cell(rows=30), cell(warm_up_rows=5), replace(now, seed=now.seed + 1), replace(now, evaluate="another"))
+    assert all(is_outdated(record(other, "of any data")) for other in changed)
+    assert not is_outdated(record(cell(time_limit=5.0), "of any data"))  # a fit that ended is the same
+    assert is_outdated(record(now, "of any data", experiment_code="earlier"))
+    # A measurement that draws data of its own describes these; its key has the checksum of the cell's data.
+    own = record(now, load(now.loader)(**now.arguments).checksum)
+    assert not is_outdated(own | {"data": {"checksum": "of its own data"}})
 
 
 @pytest.mark.slow
