@@ -2,7 +2,8 @@
 
 One rule for all: where the limit of a claim lies inside the interval over repeats, it cannot be judged. The interval of
 a mean is Student's, of the differences within repeats; that of a median is the bootstrap's, or the range of fewer than
-five repeats. A single repeat has none: its number decides.
+five repeats. A single repeat has none: its number decides, and the report says that it is one repeat. Where its record
+has an interval of the number, as that of a fitted power, this one counts.
 """
 
 from dataclasses import dataclass
@@ -58,6 +59,10 @@ class Bound:
         Bound in the units of records; a plain number for a ratio.
     baseline : str or None
         Method whose value the method's is divided by.
+    fitted : tuple of str or None
+        Metrics, none of a ratio: a number that was fitted to several points of a record, and the low and the high end
+        of its 95 % interval. `metric` is that number, or differs from it by a constant of the record. A single repeat
+        has this interval.
     """
 
     text: str
@@ -66,6 +71,11 @@ class Bound:
     bound: float
     baseline: str | None = None
     datasets: tuple[Any, ...] | None = None
+    fitted: tuple[str, str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.fitted is not None and self.baseline is not None:
+            raise ValueError("fitted= is the interval of a number, not of a ratio: give no baseline=")
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,7 @@ class Experiment:
         methods += [getattr(user, role, None) for user in users for role in ("method", "baseline")]
         metrics = [column for column in columns if isinstance(column, str)]
         metrics += [getattr(user, role, None) for user in users for role in ("metric", "time", "objective")]
+        metrics += [name for claim in self.claims for name in getattr(claim, "fitted", None) or ()]
         metrics += [self.optimality]
         datasets = [name for user in users for name in getattr(user, "datasets", None) or ()]
         for what, used, known in (

@@ -3,6 +3,7 @@
 from kernbench.report import text
 from kernbench.report.claims.judgement import (
     HOLDS,
+    SINGLE,
     UNDECIDED,
     CannotBeJudged,
     Judgement,
@@ -11,7 +12,14 @@ from kernbench.report.claims.judgement import (
     require_results,
     verdict_of,
 )
-from kernbench.report.statistics import MIN_REPEATS, median_or_none, median_scatter, p_value_at, p_value_of_ratios
+from kernbench.report.statistics import (
+    MIN_REPEATS,
+    finite,
+    median_or_none,
+    median_scatter,
+    p_value_at,
+    p_value_of_ratios,
+)
 
 EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
 
@@ -25,18 +33,18 @@ def judge_bound(results, dataset, claim):
     """
     metric, values = results.experiment.metric(claim.metric), _values(results, dataset, claim)
     found, sign = median_or_none(values), 1 if metric.direction == "lower" else -1
-    ends = median_scatter(values)
+    ends = median_scatter(values) or _of_fit(results, dataset, claim, found)
     answer = is_at_most(sign * claim.bound, sign * found, ends and tuple(sorted(sign * end for end in ends)))
     what = metric.label
     if claim.baseline is not None:
         own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
         what = f"{what} of {own} over {text.possessive(base)}"
-    shown, bound = _told_apart(metric, claim, found)
+    shown, bound = _told_apart(metric, claim, found, claim.bound)
     why = f"{text.capitalised(what)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
     why += UNDECIDED if answer is None else ""
     test = p_value_at if claim.baseline is None else p_value_of_ratios
     scatter = _interval(metric, claim, values, ends)
-    return Judgement(dataset, verdict_of([answer]), why, scatter, found, test(values, claim.bound))
+    return Judgement(dataset, verdict_of([answer]), why, scatter, found, test(values, claim.bound), len(values))
 
 
 def _values(results, dataset, claim):
@@ -54,11 +62,22 @@ def _values(results, dataset, claim):
     return values
 
 
+def _of_fit(results, dataset, claim, found):
+    """The interval of `found`, the value of a single repeat, by the fit that it comes from; None without one."""
+    if claim.fitted is None:
+        return None
+    (record,) = results.cell(dataset, claim.method).ok
+    value, low, high = (finite(results.experiment.metric(name).of(record)) for name in claim.fitted)
+    return None if None in (value, low, high) else (found + low - value, found + high - value)
+
+
 def _interval(metric, claim, values, ends):
-    """The scatter of repeats in words."""
+    """The scatter of repeats, or the interval of a fit, in words."""
     if ends is None:
-        return "1 repeat: no interval."
-    low, high = (_shown(metric, claim, value) for value in ends)
+        return SINGLE
+    low, high = (_told_apart(metric, claim, value, claim.bound)[0] for value in ends)
+    if len(values) == 1:
+        return f"1 repeat; 95 % interval {low} to {high}, of the fit to the points of the repeat."
     if len(values) < MIN_REPEATS:
         return f"{text.plural(len(values), 'repeat')}: {low} to {high}."
     return f"Median of {len(values)} repeats; 95 % bootstrap interval {low} to {high}."
@@ -73,15 +92,29 @@ def summed_up(results, claim, judgements):
     first, last = sorted(holding, key=lambda judgement: judgement.value)[:: len(holding) - 1]
     low, high = (f"{_shown(metric, claim, end.value)} ({end.dataset})" for end in (first, last))
     where = f"{len(holding)} of {len(judgements)} data sets"
-    together = Judgement(where, HOLDS, f"{text.capitalised(metric.label)} from {low} to {high}.")
+    counts = [judgement.n_repeats for judgement in holding]
+    scatter = f"{text.span(counts, 'repeat')} of each{_without_interval(holding)}."
+    together = Judgement(where, HOLDS, f"{text.capitalised(metric.label)} from {low} to {high}.", scatter)
     return [judgement for judgement in judgements if judgement.verdict != HOLDS] + [together]
 
 
-def _told_apart(metric, claim, found):
-    """What was found, and its bound; ratios with as many digits as tell them apart, up to six."""
-    pairs = [[_shown(metric, claim, value, digits) for value in (found, claim.bound)] for digits in (3, 4, 5, 6)]
+def _without_interval(judgements):
+    """How many of the judgements are by a single repeat without an interval, as the end of a sentence."""
+    n_single = sum(judgement.is_single for judgement in judgements)
+    if not n_single:
+        return ""
+    return ": no interval" if n_single == len(judgements) else f", {n_single} without an interval"
+
+
+def _told_apart(metric, claim, value, bound):
+    """A value, and the bound; with as many digits as tell them apart, up to six."""
+    pairs = [[_shown(metric, claim, number, digits) for number in (value, bound)] for digits in (3, 4, 5, 6)]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
 def _shown(metric, claim, value, digits=3):
-    return text.with_unit(metric, value) if claim.baseline is None else text.times(value, digits=digits)
+    if claim.baseline is not None:
+        return text.times(value, digits=digits)
+    if metric.factor == 100.0:
+        return f"{text.percent(value, digits=digits - 1)} {metric.unit}".rstrip()
+    return f"{text.significant(metric.factor * value, digits)} {metric.unit}".rstrip()

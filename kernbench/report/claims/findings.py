@@ -32,6 +32,8 @@ class Finding:
         Data sets to which it applies at this scale that have no record, without those that run only when asked for.
     generated : bool
         Whether all of its data are generated, although a reader might expect real ones.
+    n_single : int
+        Data sets on which it holds or does not hold by the number of a single repeat, without an interval.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Finding:
     n_open: int
     absent: list
     generated: bool = False
+    n_single: int = 0
 
     @property
     def n_judged(self):
@@ -69,6 +72,15 @@ class Finding:
         if self.n_judged == 1:
             where = f" on 1 {noun}" if rest else " on generated data" if self.generated else ""
         return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}", *rest])
+
+    @property
+    def repeats(self):
+        """Where the number of a single repeat decides, in words: ``"one repeat on 3 of 5"``; else empty."""
+        if not self.n_single:
+            return ""
+        if self.n_single < self.n_judged:
+            return f"one repeat on {self.n_single} of {self.n_judged}"
+        return "one repeat" if self.n_judged == 1 else "one repeat each"
 
 
 def findings(page):
@@ -130,6 +142,7 @@ def _finding(results, claim, recorded, absent, judgements):
         generated=bool(recorded)
         and not results.experiment.own_data
         and all(results.kind(dataset) == "generated" for dataset in recorded),
+        n_single=sum(judgement.is_single and judgement.verdict != OPEN for judgement in judgements),
     )
 
 

@@ -6,6 +6,7 @@ from kernbench.report import text
 from kernbench.report.records.cells import paired_values
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
+SINGLE = "1 repeat: no interval."
 ROUNDING = 1e-12  # 0.150 - 0.149 must not fail a margin of 0.001
 
 
@@ -25,6 +26,8 @@ class Judgement:
         The decisive number, if there is one.
     p_value : float or None
         Of the test behind the verdict; None for a single repeat, and where a rule decides.
+    n_repeats : int
+        That can be compared.
     """
 
     dataset: str
@@ -33,6 +36,12 @@ class Judgement:
     interval: str = ""
     value: float | None = None
     p_value: float | None = None
+    n_repeats: int = 0
+
+    @property
+    def is_single(self):
+        """Whether the number of a single repeat was compared with the limit, without an interval."""
+        return self.n_repeats == 1 and self.interval == SINGLE
 
 
 def is_at_most(limit, estimate, interval=None):

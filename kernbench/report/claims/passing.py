@@ -6,6 +6,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import (
     FAILS,
     HOLDS,
+    SINGLE,
     UNDECIDED,
     CannotBeJudged,
     Judgement,
@@ -49,7 +50,9 @@ def judge_passing(results, dataset, claim):
     near = f" within {100 * claim.within:g} %" if claim.within else ""
     goal = f"{text.possessive(peer)} final {metric.label} of {text.with_unit(metric, level)}{near}"
     if never == len(times):
-        return Judgement(dataset, HOLDS if claim.later else FAILS, f"It never reaches {goal} for good.")
+        verdict, why = HOLDS if claim.later else FAILS, f"It never reaches {goal} for good."
+        scatter = SINGLE if len(times) == 1 else f"{len(times)} repeats."
+        return Judgement(dataset, verdict, why, scatter, n_repeats=len(times))
     found, allowed = median_or_none(times), claim.time_fraction * whole
     # A repeat that never arrives takes longer than any other.
     scatter = median_scatter(times) if not never else (min(finite_values(times)), inf)
@@ -63,6 +66,6 @@ def judge_passing(results, dataset, claim):
     why = f"It reaches {goal}{some} after {text.seconds(found)}, to be {limit}."
     why += UNDECIDED if answer is None else ""
     ends = " to ".join(text.seconds(end(finite_values(times))) for end in (min, max))
-    spread = f"{text.plural(len(times), 'repeat')}: {ends}{', or never' if never else ''}."
+    spread = SINGLE if len(times) == 1 else f"{len(times)} repeats: {ends}{', or never' if never else ''}."
     p_value = None if never else p_value_of_ratios(times, allowed)  # no test where a repeat never arrives
-    return Judgement(dataset, verdict_of([answer]), why, spread, found, p_value)
+    return Judgement(dataset, verdict_of([answer]), why, spread, found, p_value, len(times))

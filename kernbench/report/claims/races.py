@@ -1,7 +1,7 @@
 """Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
 from kernbench.report import text
-from kernbench.report.claims.judgement import UNDECIDED, Judgement, is_at_most, p_value_of, pairs_of, verdict_of
+from kernbench.report.claims.judgement import SINGLE, UNDECIDED, Judgement, is_at_most, p_value_of, pairs_of, verdict_of
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite, mean_and_error, mean_interval, p_value_at
@@ -36,7 +36,7 @@ def judge_race(results, dataset, claim):
     scatter = _interval(results, metric, claim, worse_by, interval, len(pairs))
     answers = [good_enough, in_time]
     p_value = p_value_of(answers, [p_value_at(excess, claim.margin), p_in_time])
-    return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value)
+    return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs))
 
 
 def _margin(metric, claim, worse_by):
@@ -81,10 +81,12 @@ def _in_time(results, dataset, claim):
 def _interval(results, metric, claim, worse_by, interval, n_repeats):
     """The mean of the differences over repeats with its interval, in the direction of the metric."""
     if interval is None:
-        return "1 repeat: no interval."
+        return SINGLE
     names = (results.label(claim.method), results.short_label(claim.baseline))
     low, high, worse = (text.signed(metric, value) for value in (*interval, worse_by))
+    unit = "points" if metric.unit == "%" else metric.unit
     return (
-        f"How much worse {names[0]} is than {names[1]}, mean over {n_repeats} repeats: {worse} "
-        f"(95 % interval {low} to {high}, by Student's t on the differences within repeats)."
+        f"How much worse {names[0]} is than {names[1]}, mean over {n_repeats} repeats: "
+        f"{f'{worse} {unit}'.rstrip()} (95 % interval {low} to {high}, by Student's t on the differences within "
+        "repeats)."
     )

@@ -44,3 +44,17 @@ def test_a_cell_of_every_model_fills_the_metrics(model, monkeypatch):
     assert len(trace["by_rows"]) == len(trace["by_columns"]) == 3 and trace["threads"] == [1, 2]
     beyond = record["metrics"]["slope_n_low"] - orders.ORDERS[BY_NAME[model].work].rows
     assert record["metrics"]["beyond_n"] == pytest.approx(beyond)
+
+
+def test_every_model_has_a_claim_of_its_own_stated_order():
+    names = [model.name for model in MODELS]
+    claimed = sorted(
+        (claim.metric, name, round(claim.bound - 0.1, 6))
+        for claim in EXPERIMENT.claims
+        for name in claim.datasets or names
+    )
+    assert claimed == sorted(
+        (f"slope_{letter}", model.name, order)
+        for model in MODELS
+        for letter, order in zip("nd", (orders.ORDERS[model.work].rows, orders.ORDERS[model.work].columns))
+    )

@@ -210,3 +210,66 @@ def test_experiments_of_a_page_share_the_correction(measured, records):
     ((alone,),) = findings([one])
     together = [finding for (finding,) in findings([one] * 20)]
     assert alone.verdict == HOLDS and {finding.verdict for finding in together} == {OPEN}
+
+
+FITTED = ("slope", "low", "high")
+
+
+@pytest.fixture
+def with_slopes(measured):
+    """The toy with a fitted power and the ends of its interval, and the power less a number that each record has."""
+    names = (*FITTED, "beyond")
+    return replace(
+        measured, metrics=(*measured.metrics, *(Metric(name, name, "lower", ("metrics", name)) for name in names))
+    )
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(1.0, FAILS), (1.4, OPEN), (1.6, OPEN), (2.1, HOLDS)])
+def test_a_fitted_power_of_one_repeat_has_the_interval_of_its_fit(with_slopes, records, found, limit, verdict):
+    row = records.one(metrics={"slope": 1.5, "low": 1.1, "high": 2.0, "beyond": 0.5})
+    for metric, less in (("slope", 0.0), ("beyond", 1.0)):
+        (finding,) = found(with_slopes, [row], Bound("", "smo", metric, limit - less, fitted=FITTED))
+        (judgement,) = finding.judgements
+        assert finding.verdict == verdict and finding.repeats == ""
+        ends = f"{1.1 - less:.3g} to {2.0 - less:.3g}"
+        assert judgement.interval == f"1 repeat; 95 % interval {ends}, of the fit to the points of the repeat."
+
+
+def test_repeats_of_a_fitted_power_have_the_interval_over_repeats(with_slopes, records, found):
+    rows = [records.one(repeat=k, metrics={"slope": 1.5 + k / 100, "low": 0.0, "high": 3.0}) for k in range(3)]
+    (finding,) = found(with_slopes, rows, Bound("", "smo", "slope", 1.6, fitted=FITTED))
+    assert finding.verdict == HOLDS and finding.judgements[0].interval == "3 repeats: 1.5 to 1.52."
+
+
+def test_the_end_of_an_interval_has_as_many_digits_as_tell_it_from_the_limit(with_slopes, records, found):
+    row = records.one(metrics={"slope": -0.7, "low": -1.0, "high": -0.39971})
+    (finding,) = found(with_slopes, [row], Bound("", "smo", "slope", -0.4, fitted=FITTED))
+    assert finding.verdict == OPEN and "−1 to −0.3997, of" in finding.judgements[0].interval
+
+
+def test_an_interval_that_is_not_declared_or_of_a_ratio_is_refused(measured):
+    with pytest.raises(ValueError, match="slope"):
+        replace(measured, claims=(Bound("", "smo", "test_error", 1.0, fitted=FITTED),))
+    with pytest.raises(ValueError, match="not of a ratio"):
+        Bound("", "smo", "test_error", 1.0, baseline="libsvm", fitted=FITTED)
+
+
+def test_what_one_repeat_decides_is_said_with_the_claim(measured, records, found):
+    claim = Bound("", "smo", "test_error", 0.2)
+    once = [records.one(dataset=f"d{k}") for k in range(5)]
+    again = [records.one(dataset=f"d{k}", repeat=1) for k in range(5)]
+    repeats = {n: found(measured, once + again[:n], claim)[0].repeats for n in (0, 2, 5)}
+    assert repeats == {0: "one repeat each", 2: "one repeat on 3 of 5", 5: ""}
+    assert found(measured, once[:1], claim)[0].repeats == "one repeat"
+    assert found(measured, [records.failure("smo")], claim)[0].repeats == ""
+    told = [found(measured, once + again[:n], claim)[0].judgements[0].interval for n in (0, 2, 5)]
+    assert told == [
+        "1 repeat of each: no interval.", "1 to 2 repeats of each, 3 without an interval.", "2 repeats of each."
+    ]  # fmt: skip
+
+
+def test_the_page_says_what_one_repeat_decides(measured, records, write, tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "EXPERIMENTS", (measured,))
+    build(write([records.one()]), tmp_path / "page")
+    names = ("index.html", "summary.md", "details/toy-paper.md")
+    assert all("(one repeat)" in (tmp_path / "page" / name).read_text(encoding="utf-8") for name in names)

@@ -83,3 +83,9 @@ def test_without_a_trace_the_claim_is_open(toy, records):
         claim = Passing("", "smo", "sbp", "test_error", 1.0, later=later)
         found = judge(records.results(toy, rows), "adult", claim)
         assert found.verdict == OPEN and "no trace" in found.why
+
+
+def test_one_repeat_is_said_where_the_trace_arrives_and_where_it_does_not(judged):
+    for last in (0.1, 0.3):
+        found = judged([0.0, 4.0, 9.5], [0.5, 0.3, last])
+        assert found.is_single and found.interval == "1 repeat: no interval."

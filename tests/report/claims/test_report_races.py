@@ -77,8 +77,8 @@ def test_the_interval_is_students_on_the_differences_within_repeats(toy, records
     found = judged(toy, rows, Claim("", "smo", "libsvm", "test_error", 0.0))
     # differences 1, 2 and 0 points: 1 ± 4.303 · 1 / √3
     assert found.interval == (
-        "How much worse SMO is than LIBSVM, mean over 3 repeats: +1.00 (95 % interval −1.48 to +3.48, by Student's t "
-        "on the differences within repeats)."
+        "How much worse SMO is than LIBSVM, mean over 3 repeats: +1.00 points (95 % interval −1.48 to +3.48, by "
+        "Student's t on the differences within repeats)."
     )
     assert found.verdict == OPEN
     assert judged(toy, records.race(1)).interval == "1 repeat: no interval."

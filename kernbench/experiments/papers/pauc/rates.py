@@ -57,7 +57,13 @@ EXPERIMENT = Experiment(
         m.number("high", "to", 0.1),
     ),
     claims=(
-        Bound("The criticality falls no slower than the theorem says: like work^-⅙.", "agd-sbcd", "slope", EXPONENT),
+        Bound(
+            "The criticality falls no slower than the theorem says: like work^-⅙.",
+            "agd-sbcd",
+            "slope",
+            EXPONENT,
+            fitted=("slope", "low", "high"),
+        ),
         Bound("With one exact threshold it falls, too (the whole interval).", "agd-sbcd-threshold", "high", 0.0),
     ),
     paper_data=tuple(PaperData(task, "no data: the rate that it proves") for task in TASKS),

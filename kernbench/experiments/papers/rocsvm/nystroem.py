@@ -109,6 +109,7 @@ EXPERIMENT = simulation(
             "theorem",
             "drawn",
             -0.4,
+            fitted=("drawn", "drawn_low", "drawn_high"),
         ),
     ),
     paper_numbers=PAPER_NUMBERS,

@@ -172,6 +172,7 @@ EXPERIMENT = Experiment(
                 "bounds",
                 f"beyond_{name}",
                 0.3,
+                fitted=tuple(f"{what}_{name}" for what in ("slope", "low", "high")),
             )
             for name, place in BOUNDED.items()
         ),

@@ -59,13 +59,20 @@ EXPERIMENT = Experiment(
         m.percent("sbp_less_simba", "distance, SBP's less SIMBA's", 0.1),
     ),
     claims=(
-        Bound("The distance falls no slower with T than the lemma says: to 0.1, like T^-½.", "rate", "sbp_slope", -0.4),
+        Bound(
+            "The distance falls no slower with T than the lemma says: to 0.1, like T^-½.",
+            "rate",
+            "sbp_slope",
+            -0.4,
+            fitted=("sbp_slope", "sbp_low", "sbp_high"),
+        ),
         Bound(
             "SIMBA's falls like it, to logarithms: T^-0.35 or faster.",
             "rate",
             "simba_slope",
             -0.35,
             datasets=("linear",),
+            fitted=("simba_slope", "simba_low", "simba_high"),
         ),
         Bound(
             "After equally many steps SBP is nearer than SIMBA.", "rate", "sbp_less_simba", 0.0, datasets=("linear",)
