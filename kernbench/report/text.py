@@ -1,10 +1,12 @@
 """Formatting of numbers and names for readers. A number that is None becomes a dash."""
 
+import math
 import re
 
 from kernbench._names import NO_BREAK
 
 DASH = "–"
+MOST_DECIMALS = 5  # of a number with a standard error; smaller ones have powers of ten
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -23,6 +25,16 @@ def significant(value, digits=3):
     return f"{mantissa} × {power_of_ten(int(exponent))}"
 
 
+def with_error(value, error, digits=3):
+    """``0.220 ± 0.011``: a value with as many decimals as its standard error, which has two significant digits."""
+    decimals = 1 - math.floor(math.log10(error)) if error > 0 else 0
+    if error > 0 and decimals <= MOST_DECIMALS and abs(value) < 1e7:
+        decimals = max(decimals, 0)
+        shown = f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")  # + 0.0 turns -0.0 into 0.0
+        return f"{shown} ± {error:,.{decimals}f}"
+    return f"{significant(value, digits)} ± {significant(error, 2)}"
+
+
 def power_of_ten(exponent):
     """``10⁶`` for 6."""
     return "10" + str(exponent).translate(_SUPERSCRIPT)
@@ -34,7 +46,10 @@ def percent(fraction, error=None, digits=2):
         return DASH
     rounded = round(100 * fraction, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
     text = f"{rounded:.{digits}f}".replace("-", "−")
-    return text if error is None else f"{text} ± {100 * error:.{digits}f}"
+    if error is None:
+        return text
+    shown = f"{100 * error:.{digits}f}"
+    return f"{text} ± {shown}" if error == 0 or float(shown) else with_error(100 * fraction, 100 * error)
 
 
 def points(difference, digits=2):
@@ -133,8 +148,9 @@ def scaled(metric, value, error=None):
         return DASH
     if metric.factor == 100.0:
         return percent(value, error)
-    shown = significant(metric.factor * value)
-    return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
+    if error is None:
+        return significant(metric.factor * value)
+    return with_error(metric.factor * value, metric.factor * error)
 
 
 def printed(metric, value):
@@ -172,8 +188,10 @@ def signed(metric, difference, error=None):
     """A difference in the metric's unit, with its sign; points for percentages."""
     if difference is None:
         return DASH
-    plain = f"{metric.factor * difference:+.3g}".replace("-", "−")
-    shown = points(difference) if metric.unit == "%" else plain
+    if metric.factor == 100.0:
+        shown = points(difference)
+    else:
+        shown = f"{metric.factor * difference:+.3g}".replace("-", "−")
     return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
 
 
@@ -188,4 +206,4 @@ def times(ratio, error=None, digits=3):
     """A ratio: ``2.93 ×``."""
     if ratio is None:
         return DASH
-    return f"{significant(ratio, digits)}{'' if error is None else f' ± {significant(error, 2)}'} ×"
+    return f"{significant(ratio, digits) if error is None else with_error(ratio, error, digits)} ×"

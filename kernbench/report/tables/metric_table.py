@@ -16,7 +16,7 @@ def metric_table(display, results):
     With one method, data sets are the rows; with several, each data set has a block of them.
     """
     quantities = [Quantity(metric) if isinstance(metric, str) else metric for metric in display.metrics]
-    is_of_one_method = display.methods is not None and len(display.methods) == 1
+    is_of_one_method = len(display.methods or results.experiment.methods) == 1
     blocks, cells = [], []
     for dataset in results.chosen_datasets(display):
         rows = []

@@ -97,6 +97,15 @@ def test_metric_table_of_one_method_has_a_row_for_each_data_set(toy, records, ma
     ]
 
 
+def test_an_experiment_of_one_method_has_a_row_for_each_data_set(toy, records):
+    (smo,) = (method for method in toy.methods if method.name == "smo")
+    alone = replace(toy, methods=(smo,), claims=(), tables=(), figures=(), paper_numbers=())
+    rows = [records.one(dataset=name) for name in ("adult", "mnist")]
+    table = metric_table(MetricTable("m", "M", ("test_error",)), records.results(alone, rows))
+    assert [heading for heading, _ in table.blocks] == [""]
+    assert [row[0].text for row in table.blocks[0][1]] == ["adult", "mnist"]
+
+
 def test_forms_of_a_quantity(toy, records, made):
     rows = records.race()
     for row in rows:

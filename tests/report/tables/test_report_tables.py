@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 
+from kernbench.experiments.declare import Metric
 from kernbench.report import text
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_text, words
 
@@ -78,3 +79,29 @@ def test_a_number_and_its_unit_stay_on_one_line():
 
 def test_possessives():
     assert (text.possessive("LIBSVM"), text.possessive("Pegasos")) == ("LIBSVM's", "Pegasos'")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (1.1, 0.0076, "1.1000 ± 0.0076"),
+        (0.2201, 0.0114, "0.220 ± 0.011"),
+        (1234.5, 120.0, "1,234 ± 120"),
+        (-0.0001, 0.02, "0.000 ± 0.020"),
+        (1.5, 0.0, "1.5 ± 0"),
+        (1e-6, 2e-8, "1 × 10⁻⁶ ± 2 × 10⁻⁸"),
+    ],
+)
+def test_a_value_has_as_many_decimals_as_its_error(value, error, shown):
+    assert text.with_error(value, error) == shown
+
+
+def test_an_error_is_not_rounded_to_nothing():
+    assert text.percent(0.1491, 0.0002) == "14.91 ± 0.02"
+    assert text.percent(0.00071, 0.000041) == "0.0710 ± 0.0041"
+    assert text.percent(0.5, 0.0) == "50.00 ± 0.00"
+
+
+def test_a_fraction_times_100_has_two_decimals_in_a_difference_too():
+    area = Metric("pauc", "pAUC", "higher", ("metrics", "pauc"), "", 100.0)
+    assert text.signed(area, 0.002071) == "+0.21" and text.amount(area, 0.002071) == "0.21"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from kernbench.experiments import registry
 from kernbench.report.charts.fronts import front_picture
 from kernbench.report.tables.tradeoffs import fronts, tradeoff_table
 
@@ -71,3 +72,9 @@ def test_the_figure_names_the_front_in_words(toy, records):
     picture = front_picture(records.results(toy, records.race(1)))
     assert "adult, on the front: SMO 14.90 % in 2 s" in picture.svg_inline
     assert picture.csv.splitlines()[0] == "dataset,method,fit_seconds,test_error,memory,on_front"
+
+
+@pytest.mark.parametrize("name", ["dsg-cost", "cache"])
+def test_an_exponent_or_a_ratio_of_times_is_no_accuracy(name):
+    """An experiment on the cost of fits has their time as its headline, and no table of accuracy against time."""
+    assert registry.get(name).metrics[0].unit == "s"

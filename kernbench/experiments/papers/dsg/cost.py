@@ -72,6 +72,7 @@ EXPERIMENT = Experiment(
     methods=METHODS,
     scales={"quick": _scale(2**12, [16, 64, 256], 1, 60.0), "paper": _scale(2**16, [16, 64, 256, 1024], 3, 3600.0)},
     metrics=(
+        m.FIT_SECONDS,
         m.number("train_n", "exponent of rows in the time of a pass", 0.15),
         m.number("work_n", "the same of feature values or kernel evaluations", 0.01, deterministic=True),
         m.number("train_d", "exponent of columns in the time of a pass", 0.15),
@@ -79,7 +80,6 @@ EXPERIMENT = Experiment(
         m.number("model_n", "exponent of rows in the bytes of the model", 0.02),
         m.number("model_d", "exponent of columns in the bytes of the model", 0.02),
         m.megabytes("model_bytes", "model", ("metrics", "model_bytes")),
-        m.FIT_SECONDS,
         m.PREDICT_SECONDS,
     ),
     claims=(
