@@ -130,7 +130,8 @@ def test_figures_follow_the_theme(content):
 @pytest.mark.parametrize("verdict", [HOLDS, PARTLY, FAILS, OPEN])
 def test_verdicts_have_a_sign_beside_their_colour(verdict):
     name = verdict.replace(" ", "-")
-    assert re.search(rf'\.badge\.{name}::before[^{{]*\{{ content: "."; \}}', CSS)
+    for where in ("badge", "verdict"):
+        assert re.search(rf'\.{where}\.{name}::before[^{{]*\{{ content: "."; \}}', CSS)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)

@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
     metrics=(*CLASSIFIER_METRICS, m.number("n_rows", "rows read", deterministic=True)),
     claims=(
         Claim(
-            "In equal time it errs no more than scikit-learn's RBFSampler with SGD.",
+            "In equal time doubly stochastic descent errs no more than scikit-learn's RBFSampler with SGD.",
             "doubly",
             "sampler-sgd",
             "test_error",
@@ -50,23 +50,23 @@ EXPERIMENT = Experiment(
             datasets=("mnist",),
         ),
         Claim("KernelSVC errs at most 0.1 points more than SVC.", "kernel-svc", "svc", "test_error", 0.001),
-        Claim("It errs at most 0.5 points more than SVC.", "doubly", "svc", "test_error", 0.005),
+        Claim("Doubly stochastic descent errs at most 0.5 points more than SVC.", "doubly", "svc", "test_error", 0.005),
         Claim(
-            "On LeNet's features it errs no more than LeNet trained as a whole (0.1 points).",
+            "On LeNet's features doubly stochastic descent errs no more than LeNet trained as a whole (0.1 points).",
             "lenet-doubly",
             "lenet",
             "test_error",
             0.001,
         ),
         Claim(
-            "On LeNet's features it errs no more than fully connected layers (0.1 points).",
+            "On LeNet's features doubly stochastic descent errs no more than fully connected layers (0.1 points).",
             "lenet-doubly",
             "lenet-top",
             "test_error",
             0.001,
         ),
         Claim(
-            "On LeNet's features it errs at most 0.1 points more than KernelSVC.",
+            "On LeNet's features doubly stochastic descent errs at most 0.1 points more than KernelSVC.",
             "lenet-doubly",
             "lenet-kernel-svc",
             "test_error",
@@ -95,7 +95,8 @@ EXPERIMENT = Experiment(
             )
         ),
         Passing(
-            "On LeNet's features it reaches the error of LeNet trained as a whole in half of its time.",
+            "On LeNet's features doubly stochastic descent reaches the error of LeNet trained as a whole in half of "
+            "its time.",
             "lenet-doubly",
             "lenet",
             "test_error",
