@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import signal
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -187,6 +188,35 @@ def optimum():
         return SimpleNamespace(coef=coef, intercept=b, objective=value)
 
     return solve
+
+
+# Not ru_maxrss on Linux: it begins at what the parent held when it forked, here the process of all tests.
+PEAK = """
+def peak():
+    try:
+        with open("/proc/self/status") as status:
+            for line in status:
+                if line.startswith("VmHWM"):
+                    return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    import resource, sys
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+"""
+
+
+@pytest.fixture
+def run_with_peak():
+    """A function that runs code in another process and returns what it prints: ``peak()`` is its largest memory yet."""
+    pytest.importorskip("resource")
+
+    def run(code, *arguments, **environment):
+        command = [sys.executable, "-P", "-c", PEAK + code, *map(str, arguments)]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, **environment}
+        ).stdout
+
+    return run
 
 
 @pytest.fixture

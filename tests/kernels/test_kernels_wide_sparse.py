@@ -1,8 +1,5 @@
 """CSR rows of very many features: the values of narrow rows, in memory that does not grow with d."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -54,10 +51,9 @@ def test_rows_one_by_one_are_those_of_a_batch(wide_and_narrow, kernel, dtype):
     np.testing.assert_allclose(rows, batch, rtol=2 * tolerance, atol=tolerance)
 
 
-def test_memory_of_a_batch_does_not_grow_with_the_features():
+def test_memory_of_a_batch_does_not_grow_with_the_features(run_with_peak):
     """64 rows side by side of two million features, dense, would take 512 MB."""
     code = """
-import resource
 import numpy as np
 from scipy import sparse
 from kernbench.kernels import Gaussian
@@ -67,9 +63,8 @@ columns, starts = rng.integers(0, 2_000_000, 3000), np.arange(0, 3001, 30)
 X = sparse.csr_matrix((np.ones(3000), columns, starts), shape=(100, 2_000_000))
 X.sum_duplicates()
 rows = KernelRows(X, Gaussian(3.0))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 rows.batch(np.arange(64))
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+print(peak() - before)
 """
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert float(done.stdout) < 100
+    assert int(run_with_peak(code)) < 100e6
