@@ -97,6 +97,22 @@ def test_k_means_looks_at_some_rows_only(monkeypatch):
     assert shown == [100]
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_k_means_rounds_no_centre_out_of_the_range_of_its_column(storage, monkeypatch):
+    """There a kernel may be undefined, such as one of square roots below 0."""
+
+    class Rounded(cluster.KMeans):
+        def fit(self, X):
+            super().fit(X)
+            self.cluster_centers_ = np.nextafter(self.cluster_centers_, self.cluster_centers_ - self.side)
+            return self
+
+    monkeypatch.setattr(cluster, "KMeans", Rounded)
+    for Rounded.side in (-1.0, 1.0):
+        points = landmarks.kmeans(storage(np.full((30, 2), 0.1)), 2, rng(0))
+        assert np.all((points.toarray() if sparse.issparse(points) else points) == 0.1)
+
+
 # --- leverage -----------------------------------------------------------------------------------------------
 
 
@@ -115,8 +131,9 @@ def test_scores_of_many_rows_are_close(seed):
     X = np.vstack([places[i] + rng(i).normal(size=(size, 4)) for i, size in enumerate(sizes)])
     scores, ridge = ridge_leverage_scores(Gaussian(2.0), X, 100, rng(seed))
     exact = exact_scores(Gaussian(2.0)(X), ridge)
-    assert scores.sum() == pytest.approx(exact.sum(), rel=0.5)
-    assert np.corrcoef(np.log(scores), np.log(exact))[0, 1] > 0.8
+    assert exact.sum() == pytest.approx(25, rel=0.15)  # a quarter of the landmarks
+    assert scores.sum() == pytest.approx(exact.sum(), rel=0.2)
+    assert np.corrcoef(np.log(scores), np.log(exact))[0, 1] > 0.95
     assert scores[1500:].mean() > 3 * scores[:1500].mean()
 
 

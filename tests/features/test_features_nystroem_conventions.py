@@ -112,6 +112,12 @@ def test_what_is_no_kernel_is_warned_of(root):
     assert np.all(np.isfinite(model.transform(NO_KERNEL)))
 
 
+@pytest.mark.parametrize("root", ["cholesky", "eigen", "symmetric"])
+def test_what_is_no_kernel_is_warned_of_though_its_diagonal_is_positive(root):
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        Nystroem("precomputed", 2, root=root).fit(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
 def test_a_kernel_up_to_rounding_is_not_warned_of():
     for dtype in (np.float32, np.float64):
         K = (X @ X.T).astype(dtype)
