@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.functions import Precomputed
-from kernbench.losses.duality import balanced, dual_bound, dual_variables
+from kernbench.losses.duality import balanced, best_multiple, dual_bound, dual_variables
+from kernbench.losses.regression import regression_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 
@@ -34,6 +35,22 @@ def test_dual_variables_are_feasible(random_problem):
         assert not a[p.weights == 0].any()
         if fit_intercept:
             assert (p.weights * a) @ p.y == pytest.approx(0, abs=1e-13)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_dual_variables_of_residuals_are_feasible(fit_intercept):
+    rng, loss = np.random.default_rng(0), regression_loss("quantile", quantile=0.2)
+    coef, weights = rng.normal(size=30), rng.uniform(0.1, 3.0, 30)
+    a = dual_variables(np.ones(30), coef, alpha=0.1, weights=weights, fit_intercept=fit_intercept, loss=loss)
+    assert a.min() >= -0.8 and a.max() <= 0.2 and np.all(a * coef > 0)
+    if fit_intercept:
+        assert weights @ a == pytest.approx(0, abs=1e-13)
+
+
+def test_a_multiple_of_dual_variables_stays_in_their_domain():
+    """That of a quantile is [q - 1, q]: here D(theta a) = theta - 0.01 theta^2 / 2 grows up to theta = 0.2 / 0.1."""
+    loss, a = regression_loss("quantile", quantile=0.2), np.array([0.1, -0.1])
+    assert best_multiple(a, np.ones(2), 0.01, 2, loss, np.array([10.0, -10.0])) == pytest.approx(1.98)
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

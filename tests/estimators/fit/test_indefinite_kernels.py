@@ -77,6 +77,15 @@ def test_a_kernel_that_is_conditionally_definite_is_fine_with_an_intercept():
     assert shows_negative_curvature(Precomputed(), K, np.zeros(N), balanced=False)
 
 
+def test_the_rows_of_the_largest_coefficients_are_looked_at():
+    n = 3 * ROWS
+    K, coef = np.eye(n), np.linspace(0.1, 0.2, n)
+    K[7, 300] = K[300, 7] = 2.0
+    coef[[7, 300]] = -3.0, 3.0
+    assert shows_negative_curvature(Precomputed(), K, coef, balanced=False)
+    assert not shows_negative_curvature(Precomputed(), np.eye(n), coef, balanced=False)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_rounding_is_no_curvature(seed):
     """Positive semi-definite matrices of low rank, of nearly equal rows, on any scale, in either precision."""

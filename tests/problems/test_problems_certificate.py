@@ -1,0 +1,85 @@
+"""The parts of a certificate by themselves: bounds are the best of their kind, and cover what they claim to cover."""
+
+import numpy as np
+import pytest
+
+from kernbench.kernels import Gaussian, Laplacian
+from kernbench.kernels.rows import KernelRows
+from kernbench.pairs import AllPairs
+from kernbench.problems.certificate.certify import certify, measured
+from kernbench.problems.certificate.extended import LONG, Features
+from kernbench.problems.certificate.kernel_values import error_of_values
+from kernbench.problems.certificate.risks import MarginRisk, ScoresRisk
+from kernbench.problems.certificate.rounding import Rounding
+from kernbench.problems.margin_problem import MarginProblem
+from kernbench.solvers.base import Solution
+
+Y = np.repeat([-1.0, 1.0], 20)
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3)) + 0.3 * Y[:, None]
+
+
+def risk_of_pairs(alpha):
+    pairs = AllPairs(Y)
+    return ScoresRisk(lambda scores: pairs.value_and_subgradient(scores, "hinge"), alpha, 40, 2.0)
+
+
+def risk_of_margins(weight=1.0, loss="hinge"):
+    rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
+    return MarginRisk(MarginProblem(rows, Y, alpha=0.1, weights=np.full(40, weight), loss=loss))
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 10.0])
+def test_the_bound_of_scores_is_the_best_of_the_multiples_of_a_subgradient(alpha):
+    risk, w = risk_of_pairs(alpha), np.array([0.1, 0.2, -0.1])
+    ((bound, spread),) = risk.lower_bounds(Features(X), w, X @ w, 0.0, {})
+    value, slopes = risk.evaluate(X @ w)
+    u = X.T @ slopes
+    thetas = np.linspace(0.0, 1.0, 100_001)
+    duals = thetas * (value - slopes @ X @ w) - 0.5 * thetas**2 * (u @ u) / alpha
+    assert bound == pytest.approx(duals.max(), rel=1e-3) and bound > 0.0
+    assert spread == pytest.approx(thetas[duals.argmax()] * np.abs(slopes).sum(), rel=1e-2)
+    for scale in np.linspace(0.0, 3.0, 31):
+        v = scale * np.array([0.4, 0.3, 0.3])
+        assert bound <= 0.5 * alpha * v @ v + risk.evaluate(X @ v)[0]
+
+
+def test_differences_of_scores_keep_their_digits_far_from_zero():
+    risk = risk_of_pairs(0.1)
+    scores = np.random.default_rng(1).integers(-20, 20, 40).astype(LONG) / 8
+    assert risk.value(scores + LONG(2) ** (np.finfo(LONG).nmant - 8), 0.0) == risk.value(scores, 0.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+@pytest.mark.parametrize("weight", [0.2, 1.0, 5.0])
+def test_the_change_of_a_risk_covers_that_of_its_scores(weight, loss):
+    risk, scores, error = risk_of_margins(weight, loss), -0.5 * Y.astype(LONG), 1e-3
+    before, after = risk.value(scores, 0.0), risk.value(scores - error * Y, 0.0)
+    bound = risk.change(float(before), error)
+    assert 0.5 * bound <= after - before <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("folding, is_zero", [(0.05, False), (0.2, True)])
+def test_a_model_that_is_worse_than_zero_as_it_is_stored_gives_way_to_zero(folding, is_zero):
+    """The hinge moves by as much as the scores, from 0.9; of f = 0 it is 1."""
+    settings = {"objective": 0.9, "gap": 0.01, "tol": 1e-3, "known": Rounding(0.0, 0.0), "make_space": None}
+    found = certify(risk_of_margins(), Solution(np.zeros(40)), folding=folding, **settings)
+    assert (found.intercept_of_zero is not None) == is_zero
+    assert found.objective == (1.0 if is_zero else 0.9)
+    assert found.objective - found.gap <= 0.89 + 1e-12
+
+
+def test_errors_of_values_count_as_those_of_the_coefficients_that_make_the_bound():
+    """The bound with ten times the coefficients is that of a model of ten times the size, with errors of that size."""
+    risk, coef = risk_of_margins(), RNG.normal(size=40)
+    own = measured(risk, 0.5, 10.0 * coef, 1.0, 1e-14, 1e-5, 0.0)
+    risk.dual_size = 10.0 * np.abs(coef).sum()
+    other = measured(risk, 0.5, coef, 1.0, 1e-14, 1e-6, 0.0)
+    assert other.bound == pytest.approx(own.bound, rel=1e-12) and other.objective < own.objective
+
+
+def test_errors_of_the_terms_of_sums_and_products_add_up():
+    one, other = Gaussian(1e-3), Laplacian(1e-3)
+    for dtype in ("float32", "float64"):
+        least = error_of_values(one, dtype, X) + error_of_values(other, dtype, X)
+        assert least <= error_of_values(one * other, dtype, X) and least <= error_of_values(one + other, dtype, X)
