@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from kernbench import KernelSVC, KernelSVCCV
 from kernbench.estimators.search import certificate
 from kernbench.estimators.search.bands import decision_band
-from kernbench.estimators.search.certificate import certified_interval, covered_range
+from kernbench.estimators.search.certificate import _shares, certified_interval, covered_range
 from kernbench.estimators.search.folds import Fold
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.functions import Gaussian
@@ -121,6 +121,15 @@ def test_an_interval_holds_for_independent_solutions_and_narrows(n_classes):
         assert upper - lower <= max(width, 0.01)
         widths.append(upper - lower)
     assert widths[0] >= widths[1] >= widths[2]
+
+
+def test_a_prediction_is_certain_where_no_other_class_may_have_as_many_votes():
+    """Rows of the first class, that weigh 1, 2 and 5: certain, a tie at best or at worst, and wrong."""
+    certain = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    possible = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    codes = np.zeros(3, dtype=int)
+    assert _shares(np.array([certain, possible]), codes, np.array([1.0, 2.0, 5.0])) == pytest.approx((1 / 8, 3 / 8))
+    assert _shares(np.array([certain, possible]), codes, None) == pytest.approx((1 / 3, 2 / 3))
 
 
 def test_finalists_of_a_search_are_certified():

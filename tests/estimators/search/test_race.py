@@ -97,6 +97,28 @@ def test_p_values_are_those_of_the_exact_test_of_mcnemar():
     assert p_values(losses, 3)[3] == 1.0
 
 
+@pytest.mark.parametrize("share", [0.999, 1.001])
+def test_the_risk_is_divided_by_the_cells_and_the_tests(share, monkeypatch):
+    """Of five folds in four batches, after the last of which nothing is tested."""
+
+    def p_values_of_others(losses, leader):
+        return np.where(np.arange(len(losses)) == leader, 1.0, share * 0.3 / (3 * 3))
+
+    monkeypatch.setattr(race, "p_values", p_values_of_others)
+    search = KernelSVCCV([0.1, 1.0, 10.0], [0.1], cv=5, search="race", risk=0.3, random_state=0).fit(*noisy(200))
+    assert np.sum(search.cv_results_["dropped_against"] >= 0) == (2 if share < 1.0 else 0)
+
+
+def test_a_dropped_cell_has_the_weighted_scores_of_the_folds_that_were_solved():
+    X, y = noisy(400)
+    settings = {"Cs": [1e-6, 1.0], "gammas": [0.05], "cv": 5, "random_state": 0}
+    weights = np.where(y == 1, 9.0, 1.0)
+    exact, found = (KernelSVCCV(**settings, search=search).fit(X, y, weights) for search in ("exact", "race"))
+    assert found.cv_results_["dropped_against"].tolist() == [1, -1]
+    score = found.cv_results_["split0_test_score"][0]  # of a model that predicts the heavier class
+    assert score == pytest.approx(0.9, abs=0.01) and score == exact.cv_results_["split0_test_score"][0]
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

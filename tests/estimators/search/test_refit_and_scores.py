@@ -24,6 +24,8 @@ from sklearn.model_selection import (
 
 import kernbench
 from kernbench import KernelSVC, KernelSVCCV
+from kernbench.estimators.search.calibration import out_of_fold_probabilities
+from kernbench.estimators.search.folds import Fold
 from kernbench.metrics import auc_difference, roc_auc, threshold_for
 from kernbench.solvers import progress
 
@@ -259,6 +261,14 @@ def test_a_function_cannot_take_a_cell_that_was_not_finished(monkeypatch):
     added.clear()
     with pytest.warns(ConvergenceWarning, match="after 1 of 3 cells"):
         KernelSVCCV(CS, [0.1], cv=3, refit=lambda table: 0).fit(*examples())
+
+
+def test_a_calibration_needs_rows_with_weight_of_all_classes_in_the_other_folds():
+    y, scores, none = np.tile([0, 1], 4), np.tile([-1.0, 1.0], 4), np.empty(0, dtype=int)
+    folds = [Fold(none, np.arange(4)), Fold(none, np.arange(4, 8))]
+    weights = np.where((np.arange(8) >= 4) & (y == 1), 0.0, 1.0)
+    with pytest.raises(ValueError, match="fold 0 of cv is fitted to the rows .* lack a class"):
+        out_of_fold_probabilities("sigmoid", scores, folds, y, np.array([0, 1]), weights)
 
 
 # --- splitters -----------------------------------------------------------------------------------------
