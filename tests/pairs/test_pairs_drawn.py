@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,14 @@ def test_positives_come_first_and_negatives_second(balanced, weighted):
     if weighted:
         assert weights[first].min() > 0 and weights[second].min() > 0
     assert len(np.unique(first)) > 20 and len(np.unique(second)) > 80
+
+
+@pytest.mark.parametrize("u", [0.0, 1.0])
+def test_the_ends_of_the_uniform_numbers_draw_no_sample_without_weight(u):
+    """1 is not among them, but u times the sum of the weights may be rounded to that sum."""
+    rng = SimpleNamespace(random=lambda shape: np.full(shape, u))
+    first, second = draw_pairs(rng, [1, 1, 1, -1, -1, -1], 2, sample_weight=[0.0, 1.0, 0.0, 0.0, 2.0, 0.0])
+    assert first.tolist() == [1, 1] and second.tolist() == [4, 4]
 
 
 def test_a_seed_gives_the_same_pairs_and_a_longer_list_begins_with_the_shorter():

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from kernbench.metrics import auc_difference, auc_interval, partial_auc, roc_auc, roc_curve
+from kernbench.pairs.intervals import bootstrap_interval
 
 TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
 RECTANGLES = [
@@ -139,6 +140,14 @@ def test_bootstrap_is_reproducible_and_near_the_spread_of_samples(rectangle):
     assert found.auc == partial_auc(y, samples[0], *rectangle)
     assert 0.5 * spread < found.standard_error < 2 * spread
     assert found.low < found.auc < found.high
+
+
+def test_an_interval_lies_between_percentiles_of_the_resampled_areas():
+    areas = iter([0.5, 0.7, 0.9, 0.65])  # the last one of the samples as they are
+    positive, rng = np.array([True, True, False, False]), np.random.default_rng(0)
+    found = bootstrap_interval(lambda weights: next(areas), positive, 0.5, 3, rng)
+    assert (found.auc, found.low, found.high) == pytest.approx((0.65, 0.6, 0.8))
+    assert found.standard_error == pytest.approx(0.2)  # their sample standard deviation
 
 
 def test_bootstrap_of_the_whole_area_is_near_delong():

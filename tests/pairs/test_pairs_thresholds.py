@@ -107,6 +107,10 @@ def test_precision_is_reached_with_the_largest_sensitivity(wish, weighted, ties,
         assert false == pytest.approx(alarms[reached & (hits >= true * (1 - 1e-12))].min())
 
 
+def test_a_score_without_weight_is_not_the_next_one_above():
+    assert threshold_for([0, 0, 1, 1], [0, 1, 1.2, 3], specificity=1.0, sample_weight=[1, 1, 0, 1]) == 2.0
+
+
 @WEIGHTED
 @TIES
 @pytest.mark.parametrize("cost", [(1, 1), (5, 1), (0.1, 20.0), (1, 0), [0, 3], (1e-300, 1e-299)])
@@ -130,6 +134,9 @@ def test_worked_examples_of_precision_and_cost():
     assert threshold_for(Y, SCORES, cost=(1, 0)) == np.nextafter(3.0, np.inf)
     assert threshold_for(Y, SCORES, cost=(0, 1)) == -0.5
     assert threshold_for(Y[:6], [1, 1, 1, 1, 1, 0], cost=(1, 3)) == 0.5
+    # Of a false positive of 0.3 and misses of 0.1 + 0.2, which are more by rounding, the larger threshold.
+    weights = [0.3, 0.1, 0.2, 1.0]
+    assert threshold_for([0, 1, 1, 0], [5, 4, 3, 0], cost=(1, 1), sample_weight=weights) == np.nextafter(5, 6)
     with pytest.raises(ValueError, match="no threshold has a precision of 0.9: the largest here is 0.5"):
         threshold_for([0, 1], [1.0, 0.0], precision=0.9)
 

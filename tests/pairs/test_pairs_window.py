@@ -8,6 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.pairs import AllPairs, StructuralBound, WindowPairs, window_of
+from kernbench.pairs.window import range_of
 from kernbench.reference.pairs import structural as structural_reference
 from kernbench.reference.pairs import window as reference
 
@@ -289,6 +290,10 @@ def test_masses_next_to_a_whole_number_are_whole():
     assert 0.07 * 100 != 7
     assert window_of(y, (0.07, 0.29)) == (7, 29)
     assert window_of(y, (0.071, 0.29)) == (7.1, 29)
+
+
+def test_a_range_that_ends_beyond_all_losses_by_rounding_ends_with_them():
+    assert range_of((1, np.nextafter(3.0, 4.0)), 3.0) == (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
