@@ -107,7 +107,8 @@ def test_merge_brings_over_what_is_missing_and_nothing_twice(tmp_path, make_reco
     shared = make_record(repeat=0)
     ours.append(shared)
     theirs.append(shared)
-    theirs.append(make_record(repeat=1))
+    for _ in range(2):
+        theirs.append(make_record(repeat=1))
     theirs.append(make_record(repeat=0, experiment="other"))
     assert ours.merge(theirs) == 2
     assert ours.merge(theirs) == 0

@@ -1,10 +1,12 @@
 """The verdict on a claim against a baseline follows from the records; undecidable claims are reported as such."""
 
+from dataclasses import replace
+
 import pytest
 
-from kernbench.experiments.declare import Claim
+from kernbench.experiments.declare import Claim, Metric
 from kernbench.report.claims.findings import PARTLY, findings, judge
-from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, is_at_most, p_value_of
 
 
 @pytest.fixture
@@ -82,6 +84,28 @@ def test_the_interval_is_students_on_the_differences_within_repeats(toy, records
     )
     assert found.verdict == OPEN
     assert judged(toy, records.race(1)).interval == "1 repeat: no interval."
+
+
+def test_where_more_is_better_less_is_worse_in_the_interval_too(toy, records, judged):
+    rate = Metric("rate", "rate", "higher", ("metrics", "rate"), "%", 100.0)
+    rates = {"libsvm": (0.30, 0.20, 0.10), "smo": (0.29, 0.18, 0.10)}
+    rows = [records.one(name, repeat=k, metrics={"rate": r}) for name, row in rates.items() for k, r in enumerate(row)]
+    found = judged(replace(toy, metrics=(*toy.metrics, rate)), rows, Claim("", "smo", "libsvm", "rate", 0.0))
+    assert "+1.00 (95 % interval −1.48 to +3.48" in found.interval
+
+
+def test_an_interval_that_ends_at_the_limit_up_to_rounding_is_on_one_side():
+    assert is_at_most(0.001, 0.0005, (0.0, 0.150 - 0.149)) is True  # 0.0010000000000000009
+    assert is_at_most(0.001, 0.0005, (0.0, 0.0011)) is None
+    assert is_at_most(0.150 - 0.149, 0.002, (0.001, 0.003)) is False
+
+
+def test_a_verdict_has_the_p_value_of_the_tests_that_it_needs():
+    assert p_value_of([True, True], [0.01, 0.04]) == 0.04  # both
+    assert p_value_of([False, True], [0.2, 0.01]) == 0.2  # the one that fails
+    assert p_value_of([False, False], [0.03, 0.01]) == 0.01  # either
+    assert p_value_of([True, True], [0.03, None]) == 0.03
+    assert p_value_of([False, True], [None, 0.01]) is None
 
 
 def test_times_on_both_sides_of_the_limit_cannot_be_judged(toy, records, judged):

@@ -7,6 +7,9 @@ from kernbench.report.records.cells import cells_of, speed
 from kernbench.report.records.steps import on_one_grid, positive_steps, settled_at
 from kernbench.report.statistics import (
     compare,
+    compare_pairs,
+    holm,
+    is_noisy,
     mean_and_error,
     median_interval,
     median_or_none,
@@ -122,3 +125,18 @@ def test_p_values_are_those_of_the_t_test():
 def test_one_value_has_no_p_value_and_equal_ones_need_none():
     assert p_value_at([0.3], 0.2) is None
     assert p_value_at([0.3, 0.3], 0.2) == 0.0
+
+
+def test_holms_method_multiplies_by_how_many_are_left():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+
+
+def test_equal_values_of_a_pair_count_half_and_decide_nothing():
+    found = compare_pairs([(1, 2), (1, 3), (3, 3), (1, 2.5), (2, 1), (0, 5)])
+    assert found.superiority == pytest.approx((4 + 0.5) / 6)
+    assert found.least_p_value == 2.0**-4  # of the five signs
+
+
+def test_negative_values_are_noisy_as_positive_ones_are():
+    assert is_noisy([1.0, 2.0, 3.0]) and is_noisy([-1.0, -2.0, -3.0])
