@@ -46,3 +46,14 @@ def test_most_levels_take_one_pass(fit_intercept, classification):
     before = solver.work.water.first.scans
     solver.advance(2000)
     assert 2000 <= solver.work.water.first.scans - before <= 1.25 * 2000
+
+
+@pytest.mark.parametrize("two_basins", [False, True])
+def test_heights_near_the_smallest_floats(two_basins):
+    """The inverse of the width of a bucket of the histogram is infinite; a sanitizer sees the products with it."""
+    heights, labels = np.linspace(0.0, 1e-310, 200), np.where(np.arange(200) % 2, 1.0, -1.0)
+    labels = labels if two_basins else None
+    expected = water_level(heights, np.ones(200), 1e-309, labels)
+    gamma, mass, first, second = one_pass(heights, np.ones(200), 1e-309, labels)
+    assert gamma == pytest.approx(expected.gamma, rel=1e-9) and mass == expected.mass
+    assert (first, second) == (expected.positive, expected.negative)

@@ -95,6 +95,8 @@ cdef class Basin:
         if not width > 1e-12 * fabs(high):  # all equal, up to rounding
             return
         per_width = 1.0 / width
+        if per_width == INFINITY:  # of heights near the smallest floats: a product with it may have no integer
+            return
         for b in range(last + 1):
             counts[b], masses[b] = 0, 0.0
         for k in range(self.wide_count):
