@@ -196,3 +196,15 @@ def test_an_interrupt_after_the_rows_of_a_batch_leaves_whole_steps(name, coeffic
     assert solver.n_iter == n_whole >= 2
     signed = solver.y * getattr(solver, coefficients)
     np.testing.assert_allclose(solver.responses, problem.kernel(problem.X) @ signed, rtol=1e-5, atol=1e-12)
+
+
+def test_an_interrupt_of_the_kernel_leaves_whole_subgradients_in_the_bundle(few):
+    X, y = few
+    options, n_interrupts = {"geometry": "euclidean", "bundle_size": 4}, 0
+    whole, _ = broken_off("wolfe", np.inf, 12, 6, X, y, **options)
+    for at in range(20, 140, 7):
+        pieces, interrupted = broken_off("wolfe", at, 12, 6, X, y, **options)
+        pieces.advance(12 - pieces.n_iter)
+        n_interrupts += interrupted
+        np.testing.assert_allclose(pieces.coef, whole.coef, rtol=1e-6)
+    assert n_interrupts > 5

@@ -105,8 +105,8 @@ cdef class Work:
         if reset:
             self.n_held, self.oldest = 0, 0
         slot = self.oldest
-        self.oldest = (slot + 1) % self.capacity
-        self.n_held = min(self.n_held + 1, self.capacity)
+        # Without the subgradient that is replaced, until the new one is complete: the products may raise.
+        self.n_held = min(self.n_held, self.capacity - 1)
         g, h = &self.g[slot, 0], &self.h[slot, 0]
         self.parts[slot, :] = self.active
         for i in range(self.n):
@@ -116,6 +116,8 @@ cdef class Work:
             self.g[slot, :] = self.h[slot, :]
             memset(h, 0, self.n * sizeof(double))
             self._combine_all(g, h)
+        self.oldest = (slot + 1) % self.capacity
+        self.n_held += 1
         if reset:
             for i in range(self.n):
                 self.direction[i], self.v[i], self.part[i] = -g[i], -h[i], self.active[i]
