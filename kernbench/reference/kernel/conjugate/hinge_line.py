@@ -17,7 +17,10 @@ SEARCH_KINK = 1e-13
 KINK = 1e-10
 HALVINGS = 60
 ROOM = 1.0 + 1e-9  # doubling and halving return to the ends of the range up to rounding
-SHORTEST = 1e-12  # smallest relative bracket of Wolfe's search
+# The bracket of Wolfe's search is halved down to `SHORTEST`, or to this share of the longest useful step if that is
+# less. By strong convexity the latter is about length^2 / (alpha ||d||^2), which has the unit of t. A first step of 1
+# that is a smaller share than `SHORTEST` would be lost in rounding.
+SHORTEST, OF_LONGEST = 1e-12, 1e-6
 
 
 def active_part(y, weights, responses, intercept, fit_intercept, heading=None, kink=KINK):
@@ -148,12 +151,15 @@ def bracket_search(line, length, radius, n, c1, c2):
     return low
 
 
+@np.errstate(over="ignore", invalid="ignore")  # of steps that double without end
 def wolfe_search(line, length, c1, c2):
-    """Do the same without a radius, from t = 1: return a t in both sets, or None once the bracket is down to
-    rounding."""
+    """Do the same without a radius, from t = 1 or a longer step: return a t in both sets, or None once the bracket is
+    down to rounding. `Diverged` is raised where there is no minimum, as in `exact_search`."""
     start, square = line.value(0.0), length**2
-    low, high, t = 0.0, np.inf, 1.0
-    while high - low > SHORTEST:
+    low, high, t, shortest, curvature = 0.0, np.inf, 1.0, SHORTEST, line.alpha * line.q[2]
+    if curvature > 0.0 and square / curvature < np.inf:
+        shortest, t = min(shortest, OF_LONGEST * square / curvature), max(t, SHORTEST * square / curvature)
+    while high - low > shortest and t not in (low, high):
         if line.value(t) - start > -c1 * square * t:
             high = t
         elif line.slope(t) < -c2 * square:
@@ -161,4 +167,6 @@ def wolfe_search(line, length, c1, c2):
         else:
             return t
         t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+        if t == np.inf:
+            raise Diverged(NOT_DEFINITE)
     return None

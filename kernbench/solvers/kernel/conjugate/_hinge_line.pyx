@@ -26,6 +26,7 @@ cdef extern from "_hinge_line.h" nogil:
 cdef enum:
     HALVINGS = 60
 cdef double SHORTEST = 1e-12
+cdef double OF_LONGEST = 1e-6
 cdef double ROOM = 1.0 + 1e-9       # doubling and halving return to the ends of the range up to rounding
 
 
@@ -222,10 +223,13 @@ cdef class HingeLine:
         return low
 
     cpdef double wolfe(self, double length, double c1, double c2) except? -1.0:
-        cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0
+        cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0, shortest = SHORTEST
+        cdef double curvature = self.alpha * self.q2
+        if curvature > 0.0 and square / curvature < INFINITY:
+            shortest, t = min(shortest, OF_LONGEST * square / curvature), max(t, SHORTEST * square / curvature)
         self.evaluate(0.0)
         start = self.value
-        while high - low > SHORTEST:
+        while high - low > shortest and t != low and t != high:
             self.evaluate(t)
             if self.value - start > -c1 * square * t:
                 high = t
@@ -234,4 +238,6 @@ cdef class HingeLine:
             else:
                 return t
             t = 2.0 * t if high == INFINITY else 0.5 * (low + high)
+            if t == INFINITY:
+                raise Diverged(NOT_DEFINITE)
         return 0.0
