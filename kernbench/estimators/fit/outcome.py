@@ -19,6 +19,10 @@ QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, 
 INSIDE = ("kernbench.", "sklearn.callback.")  # the latter wraps fits that have callbacks
 STAGNATED = "stagnated"  # the solver's own rule holds, but not the certificate
 CERTIFIERS = ("smo", "bundle", "newton", "sdca")  # solvers whose gap closes, the most dependable first
+OWN_RULES = {  # remedies where the own rule of a solver holds too early
+    "wolfe": "lower eps in solver_options (a length in the space of the kernel), ",
+    "scs": "scale the features (eps and the radii in solver_options are lengths in the space of the kernel), ",
+}
 SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
 
 
@@ -187,7 +191,8 @@ def _reason(model, status, results):
         limit = f"max_seconds={model.max_seconds:g} and {worst.n_iter} iterations"
         return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
     if status == STAGNATED:
-        return f"Its own stopping rule holds{reached}, which is no certificate: {_certifier(model)}."
+        own = OWN_RULES.get(getattr(model, "solver_", model.solver), "")
+        return f"Its own stopping rule holds{reached}, which is no certificate: {own}{_certifier(model)}."
     if status == "diverged":
         return f"It was stopped: {worst.message}. The model is the last iterate that was finite."
     remedies = f"{_weaker(model)}, or raise tol"

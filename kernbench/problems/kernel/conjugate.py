@@ -11,6 +11,7 @@ SEARCHES = ("exact", "bracket")
 VALIDATIONS = ("redraw", "holdout")
 HELD_OUT = 0.2  # share of the rows that validation="holdout" sets aside
 EPS = 1e-3  # default stopping rule without a certificate: length of the direction
+FAR = 0.1  # gap on the sample, relative to the objective, at which that rule does not count as convergence
 WATCHED = 10  # keep the responses of all rows if there are at most this many times the largest sample
 SPARE_BYTES = 10**8  # memory allowed beyond three matrices of the largest sample
 NO_DIRECTION = 1e-7  # length of a direction, relative to the subgradient's, that is zero up to rounding

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from kernbench.kernels import Gaussian
+from kernbench.kernels import Gaussian, Linear
 from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.conjugate import smallest_norm
@@ -98,6 +98,16 @@ def test_a_short_direction_at_the_smallest_radius_ends_the_run(sheet):
     assert solver.converged and solver.radius == 1e-3 and solver.advance(5) == 0
     assert solver.objective() - sheet[2][1.0] < 1e-5
     assert not on(sheet, alpha=1.0).advance(300) < 300  # its gap is certified: a tolerance of that is the rule
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_first_direction_that_is_short_as_features_are_tiny_is_no_convergence(twin, sheet):
+    X = sheet[0][:300]
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
+    rows = rows(2.0**-20 * X, Linear(), dtype=np.float64)
+    solver = get("scs").load(twin)(rows, np.sign(X[:, 0]), alpha=1e-14, random_state=0, sample_cap=60)
+    result = driver.run(solver, max_iter=100, tol=1e-3)
+    assert result.n_iter < 20 and result.status == "stagnated"
 
 
 def test_wolfe_ends_after_one_step_where_the_closed_form_holds(sheet):
@@ -227,6 +237,28 @@ def test_wolfe_search_ends_in_both_sets(lines):
     assert t == pytest.approx(wolfe_search(reference, length, 0.25, 0.4), rel=1e-12)
     assert reference.value(t) - reference.value(0.0) <= -0.25 * length**2 * t
     assert reference.slope(t) >= -0.4 * length**2
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_wolfe_search_ends_in_both_sets_in_any_unit_of_the_kernel(lines, unit):
+    """With the kernel times `unit` and alpha, too, the functions are the same and steps are shorter by `unit`."""
+    _, line, length = lines
+    q = (line.q[0] / unit, line.q[1], line.q[2] * unit)
+    settings = (line.y, line.weights, line.alpha * unit, 0.9, line.fit_intercept)
+    scaled = Line(*settings, line.u, line.v * unit, q)
+    length *= np.sqrt(unit)
+    for t in (HingeLine(*settings).along(line.u, line.v * unit, q).wolfe(length, 0.25, 0.4),
+              wolfe_search(scaled, length, 0.25, 0.4)):  # fmt: skip
+        assert t > 0 and scaled.value(t) - scaled.value(0.0) <= -0.25 * length**2 * t
+        assert scaled.slope(t) >= -0.4 * length**2
+
+
+def test_wolfe_search_ends_where_no_float_is_in_both_sets():
+    """At a kink near 1e6, beyond which the loss of an enormous weight rises."""
+    y, weights, u, v = np.array([1.0, -1.0]), np.array([1.0, 1e30]), np.array([0.0, -2.0]), np.array([1e-7, 1e-6])
+    length, q = np.sqrt(5e-8), (0.0, 0.0, 1e-20)
+    assert HingeLine(y, weights, 1e-3, 1.0, False).along(u, v, q).wolfe(length, 0.25, 0.4) == 0.0
+    assert wolfe_search(Line(y, weights, 1e-3, 1.0, False, u, v, q), length, 0.25, 0.4) is None
 
 
 # --- invariants of a run
@@ -360,11 +392,12 @@ def test_bad_options_of_wolfe_are_refused(options, sentence, sheet):
         on(sheet, Wolfe, **options)
 
 
+@pytest.mark.parametrize("line_search", ["exact", "bracket"])
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
-def test_wolfe_ends_where_the_objective_has_no_minimum_along_a_direction(twin):
+def test_wolfe_ends_where_the_objective_has_no_minimum_along_a_direction(twin, line_search):
     rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin]
     rows = rows(-np.eye(2), Precomputed(), dtype=np.float64)
-    options = {"alpha": 1.0, "fit_intercept": False, "geometry": "euclidean"}
+    options = {"alpha": 1.0, "fit_intercept": False, "geometry": "euclidean", "line_search": line_search}
     solver = get("wolfe").load(twin)(rows, np.array([1.0, -1.0]), **options)
     result = driver.run(solver, max_iter=5)
     assert result.status == "diverged" and "not positive semi-definite" in result.message

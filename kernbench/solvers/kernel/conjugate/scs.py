@@ -17,6 +17,7 @@ import numpy as np
 from kernbench.losses.margin import margin_loss
 from kernbench.problems.kernel.conjugate import (
     EPS,
+    FAR,
     HELD_OUT,
     NO_DIRECTION,
     RECOMPUTED,
@@ -62,7 +63,8 @@ class SCS(Method):
         Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start.
     eps : float, default=None
         Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
-        1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified.
+        1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified. The run has stagnated, not
+        converged, if the certified gap on the sample is more than a tenth of the objective.
     delta_min, delta_0, delta_max : float, default=1e-3, 0.5, 8.0
         Smallest, first and largest radius of a step.
     eta1 : float, default=0.1
@@ -149,7 +151,7 @@ class SCS(Method):
     def advance(self, n_iter):
         """Do `n_iter` iterations, or fewer if the stopping rule holds; return how many were done."""
         for done in range(n_iter):
-            if self.converged:
+            if self.converged or self.stagnated:
                 return done
             self._iterate()
         return n_iter
@@ -170,7 +172,10 @@ class SCS(Method):
             self.radius = max(self.radius / self.gamma, self.delta_min)
         self.n_iter += 1
         if self.eps > 0.0:
-            self.converged = length <= self.eps and self.radius <= self.delta_min
+            if length <= self.eps and self.radius <= self.delta_min:
+                # Both are lengths in the space of the kernel: of tiny features even the first direction is short.
+                self.stagnated = self.sample_gap() > FAR * self.sample_objective()
+                self.converged = not self.stagnated
         elif length <= NO_DIRECTION * steepest:
             self.started = False  # no descent in the hull, but the gap is the rule: restart from the subgradient
         if self.n_iter % RECOMPUTED == 0:
