@@ -1,5 +1,7 @@
 """What both twins of Newton's method share: the first width, costs, samples of rows, coordinate ascent in its place."""
 
+from time import perf_counter
+
 import numpy as np
 
 WIDEST = 2.0  # in units of the margin: at w = 0 half the slope of the hinge
@@ -72,14 +74,19 @@ def ascends_late(work, n_features, design):
     return n_features > LARGEST and work >= 2.0 * LATE * design.n_values
 
 
-def ascends_in(solver, n, most):
+def ascends_in(solver, n, most, deadline=np.inf):
     """Run a solver of coordinate ascent for up to `most` passes of `n` rows; return whether it has converged.
 
     It is given up after a quarter of them if its gap is still nearly the whole objective. A rate of convergence tells
-    less: the gap falls at once when the last rows reach the margin.
+    less: the gap falls at once when the last rows reach the margin. After a pass that ends past the `deadline`, a value
+    of `time.perf_counter`, it is given up, too.
     """
     for passes in (most // 4, most):
-        solver.advance(passes * n - solver.n_iter)
+        while solver.n_iter < passes * n and not solver.converged:
+            left = passes * n - solver.n_iter
+            solver.advance(left if deadline == np.inf else min(n, left))  # parts do not change the iterates
+            if perf_counter() >= deadline:
+                return solver.converged
         if solver.converged:
             return True
         if solver.gap() > HOPELESS * solver.objective():

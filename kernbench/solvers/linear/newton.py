@@ -36,6 +36,7 @@ for the other coefficients, at which the dual variables are feasible: sum_i w_i 
 """
 
 from functools import partial
+from time import perf_counter
 
 import numpy as np
 
@@ -103,6 +104,7 @@ class Newton(Method):
             SDCA, design, y, alpha=alpha, weights=weights, loss=loss, random_state=self.seed, core=core
         )
         self.n_products_of_ascent = 0
+        self.deadline, self.is_over = np.inf, False  # is_over: coordinate ascent was interrupted by the deadline
         self.is_warm = self.is_begun = False
         if initial is not None:
             self._start_from(initial)
@@ -115,15 +117,15 @@ class Newton(Method):
 
     def advance(self, n_iter):
         """Take up to `n_iter` steps; return how many, fewer once the gap is closed or the point no longer moves."""
-        done, point = 0, self.point
+        done, point, self.is_over = 0, self.point, False
         while done < n_iter and not self.converged and not point.is_stuck():
             if not self.is_begun:
                 self._begin()
-                if self.converged:
+                if self.converged or self.is_over:
                     break
             if self.is_late and ascends_late(point.work, self.design.n_coef, self.design):
                 self._ascend_late()
-                if self.converged:
+                if self.converged or self.is_over:
                     break
             self.core.step(point)
             self._judge()
@@ -132,6 +134,10 @@ class Newton(Method):
         if point.is_stuck():  # what is left is rounding
             self.check(self.tol)
         return done
+
+    def stop_at(self, time):
+        """Interrupt coordinate ascent from this value of `time.perf_counter` on; `advance` continues from its point."""
+        self.deadline = time
 
     def _tol(self):
         return self.tol if self.n_iter >= self.min_iter else min(self.tol, STILL)
@@ -144,7 +150,7 @@ class Newton(Method):
         point = self.point
         if not self.is_warm and self.most_passes and self._ascend(self.most_passes):
             self.is_warm = True
-        if not self.is_warm and self.sample is not None:
+        if not self.is_warm and self.sample is not None and not self.is_over:
             point.coef, point.mu = self._solution_of_sample()
         self.is_warm = True
         point.evaluate_at(point.coef)
@@ -173,16 +179,22 @@ class Newton(Method):
             self._judge()
 
     def _ascend(self, most_passes):
-        """Try to reach the optimum by coordinate ascent; return whether it did."""
+        """Try to reach the optimum by coordinate ascent; return whether to continue from its point.
+
+        That is the optimum, or, once the time is up, a point better than the present one.
+        """
         ascent = self.coordinate_ascent(tol=self._tol())
-        is_done = ascends_in(ascent, self.problem.n, most_passes)
+        is_done = ascends_in(ascent, self.problem.n, most_passes, self.deadline)
+        self.is_over = not is_done and perf_counter() >= self.deadline
+        is_better = is_done or (self.is_over and ascent.objective() < self.objective())
         self.n_products_of_ascent = ascent.n_inner_products
-        if not is_done:
+        if not is_better:
             return False
         self.point.coef = ascent.solution().coef
         self.point.bound = max(self.point.bound, ascent.objective() - ascent.gap())
         self.n_iter += 1
-        self.min_iter = min(self.min_iter, self.n_iter)  # it is as close as any number of steps could make it
+        if is_done:
+            self.min_iter = min(self.min_iter, self.n_iter)  # it is as close as any number of steps could make it
         return True
 
     # --- what it found -----------------------------------------------------------------------------------------------

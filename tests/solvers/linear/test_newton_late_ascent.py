@@ -64,3 +64,29 @@ def test_it_is_tried_once_also_by_a_run_that_continues(monkeypatch):
         )
         again.advance(2)
         assert len(tries) == 1
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])  # late, or before the first step
+def test_it_obeys_the_clock(loss, monkeypatch):
+    X, y = nearly_separable(60, 40, 0.2, 0)
+    monkeypatch.setattr(newton, "most_passes", lambda design: 40)
+    for solver in twins(X, np.where(y, 1.0, -1.0), monkeypatch, alpha=1e-4, tol=1e-6, loss=loss):
+        solver.stop_at(0.0)
+        solver.advance(3)
+        assert not solver.converged and solver.n_inner_products < 20 * 60
+        assert 0.0 < solver.objective() - solver.gap() < solver.objective() <= 1.0
+        solver.stop_at(np.inf)
+        assert solver.advance(1) == 1  # continues from there
+
+
+def test_a_far_deadline_changes_no_bit(monkeypatch):
+    X, y = nearly_separable(60, 40, 0.2, 1)
+    monkeypatch.setattr(newton, "most_passes", lambda design: 40)
+    found = []
+    for deadline in (np.inf, 1e18):
+        solver = twins(X, np.where(y, 1.0, -1.0), monkeypatch, alpha=1e-2, loss="hinge")[0]
+        solver.stop_at(deadline)
+        solver.advance(5)
+        found.append((np.array(solver.solution().coef), solver.n_inner_products, solver.gap()))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1:] == found[1][1:]
