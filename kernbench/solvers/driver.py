@@ -156,6 +156,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
 
     with single_threaded_blas(), progress_bar(progress, max_iter) as bar:
         try:
+            if max_seconds is None:
+                solver.stop_at(np.inf)  # an earlier run may have left a time
             while status is None:
                 done = solver.n_iter - start
                 if clock.seconds >= next_trace:

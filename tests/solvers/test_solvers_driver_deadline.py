@@ -67,3 +67,10 @@ def test_in_time_the_gap_is_computed(callback):
     result = driver.run(solver, tol=1e-3, max_iter=3, callback=callback)
     assert result.status == ("max_iter" if callback is None else "callback")
     assert result.gap == 0.5 and "known_gap" not in solver.asked
+
+
+def test_a_run_without_a_limit_has_no_deadline_of_an_earlier_one():
+    solver = LongIterations()
+    driver.run(solver, max_seconds=0.01)
+    driver.run(solver, max_iter=0)
+    assert solver.deadlines[-1] == np.inf
