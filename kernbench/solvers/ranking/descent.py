@@ -10,6 +10,7 @@ from kernbench.losses.table import losses_of
 from kernbench.problems.draws import seed_of
 from kernbench.problems.margin_problem import require_number, require_state
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
+from kernbench.problems.risk import same_data, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design.method import DesignMethod
 
@@ -117,7 +118,9 @@ class Descent(DesignMethod):
         """Return the best iterate, or the mean of the last ones (`average`)."""
         arrays = {"iterate": self.x, "mean": self.mean, "best": self.best_coef, "history": self.history,
                   "progress": self.progress, **self.own}  # fmt: skip
-        state = {"seed": np.array([self.seed]), "settings": self.problem.settings()}
+        self._finish_step()
+        state = {"seed": np.array([self.seed]), "settings": self.problem.settings(),
+                 "signature": signature(self.problem, self.scores)}  # fmt: skip
         state |= {name: values.copy() for name, values in arrays.items()}
         return Solution(self._reported().copy(), 0.0, self.n_iter, state)
 
@@ -138,15 +141,17 @@ class Descent(DesignMethod):
         return self.latest[0]
 
     def _start_from(self, initial):
-        keys = ["settings", "iterate", "mean", "best", "history", "progress", *self.own]
+        keys = ["settings", "signature", "iterate", "mean", "best", "history", "progress", *self.own]
         state = require_state(initial, self.design.n_coef, keys)
         if state is not None and np.array_equal(state["settings"], self.problem.settings()):
-            self.counts[0] = initial.n_iter
-            self.x, self.mean, self.best_coef = state["iterate"], state["mean"], state["best"]
-            self.history, self.progress = state["history"], state["progress"]
-            self.own = {name: state[name] for name in self.own}
-        else:
-            self.x = np.array(initial.coef, dtype=np.float64)
+            self.scores = self.design.scores(state["iterate"])
+            if same_data(self.problem, state["signature"], self.scores):  # as the best objective and the bound demand
+                self.counts[0] = initial.n_iter
+                self.x, self.mean, self.best_coef = state["iterate"], state["mean"], state["best"]
+                self.history, self.progress = state["history"], state["progress"]
+                self.own = {name: state[name] for name in self.own}
+                return
+        self.x = np.array(initial.coef, dtype=np.float64)
         self.scores = self.design.scores(self.x)
 
 

@@ -242,3 +242,21 @@ def test_an_input_that_is_float32_is_not_copied(entry, ranking, rank):
     problem = ranking(200, 16, form="float32")
     solver = rank(entry, "compiled", problem)
     assert np.shares_memory(solver.problem.design.X, problem.X)
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@by_name
+def test_objectives_and_bounds_of_other_data_are_not_kept(entry, twin, ranking, rank):
+    known = rank(entry, twin, ranking(100, 22), loss="squared_hinge")
+    known.advance(40)
+    other = ranking(100, 22)
+    other.X = other.X + 0.5 * ranking(100, 23).X
+    best = rank(CERTIFIED[0], "compiled", other, loss="squared_hinge", tol=1e-9)
+    best.advance(1000)
+    warm = rank(entry, twin, other, loss="squared_hinge", initial=known.solution())
+    coef = np.array(warm.solution().coef)
+    margins = np.subtract.outer(other.X[other.y > 0] @ coef, other.X[other.y < 0] @ coef)
+    exact = 0.5 * warm.alpha * coef @ coef + np.mean(np.maximum(0.0, 1.0 - margins) ** 2)
+    assert warm.objective() >= best.objective() - best.gap() - 1e-12
+    assert warm.gap() >= warm.objective() - best.objective() - 1e-12
+    assert warm.objective() == pytest.approx(exact)
