@@ -6,10 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
+from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import Preconditioner
 from kernbench.reference.bundle.simplex_qp import simplex_qp
+from kernbench.reference.ranking import problem as reference_pairs_risk
+from kernbench.reference.ranking import ranked_risk as reference_ranked_risk
+from kernbench.solvers.bundle._cutting_planes import fit_preconditioner
+from kernbench.solvers.bundle._preconditioner import preconditioner_for
 from kernbench.solvers.bundle._simplex_qp import SimplexQP
+from kernbench.solvers.ranking import _problem as pairs_risk
+from kernbench.solvers.ranking import _ranked_risk as ranked_risk
 
 # --- the simplex programme
 
@@ -89,3 +97,40 @@ def test_the_preconditioner_is_the_sum_over_independent_pairs(form, ranking, des
     V = np.random.default_rng(1).normal(size=(3, 4))
     Z = hessian.half_solve(V)
     np.testing.assert_allclose(Z @ Z.T, V @ np.linalg.solve(M, V.T), rtol=1e-6)
+
+
+def densities(risks, design_of, problem, scores):
+    """Return the densities of a risk at scores, compiled and of the reference."""
+    found = []
+    for twin, make in risks.items():
+        risk, h = make(design_of(problem, twin)), np.empty(problem.n)
+        if twin == "reference":
+            h[:] = risk.density(scores)
+        else:
+            fit_preconditioner(preconditioner_for(risk.design, risk.centred_by, 0.1, None), risk, scores, h)
+        found.append(h)
+    return found
+
+
+@pytest.mark.parametrize("ranked", [False, True], ids=["pairs", "window"])
+def test_the_band_of_a_density_is_as_wide_with_weights_as_with_repeated_rows(ranked, ranking, design_of):
+    problem, repeated = ranking(60, 12, weighted=True), ranking(60, 12)
+    times, scores = problem.weights.astype(int), np.random.default_rng(0).normal(size=60)
+    scores[times == 0] *= 1e6  # these have no influence
+    repeated.X, repeated.y = np.repeat(problem.X, times, axis=0), np.repeat(problem.y, times)
+    repeated.n = len(repeated.y)
+
+    def of(problem):
+        if ranked:
+            window = WindowProblem(problem.y.astype(float), problem.weights, "hinge", (0.0, 0.5))
+            return {"compiled": lambda design: ranked_risk.RankedRisk(design, window, 0.1),
+                    "reference": lambda design: reference_ranked_risk.RankedRisk(design, window, 0.1)}  # fmt: skip
+        pairwise = PairwiseProblem(problem.n, problem.y, alpha=0.1, weights=problem.weights)
+        return {"compiled": lambda design: pairs_risk.PairwiseRisk(pairwise, design),
+                "reference": lambda design: reference_pairs_risk.PairwiseRisk(pairwise, design)}  # fmt: skip
+
+    compiled, reference = densities(of(problem), design_of, problem, scores)
+    np.testing.assert_allclose(compiled, reference, rtol=1e-9, atol=1e-14)
+    (whole, _) = densities(of(repeated), design_of, repeated, np.repeat(scores, times))
+    owners = np.repeat(np.arange(60), times)
+    np.testing.assert_allclose(compiled, np.bincount(owners, whole, minlength=60), rtol=1e-9, atol=1e-14)

@@ -51,7 +51,7 @@ class PairwiseRisk(Risk):
         equally.
         """
         members = self.positive, ~self.positive
-        width = 0.2 * np.sqrt(sum(np.var(scores[m]) for m in members))
+        width = 0.2 * np.sqrt(sum(weighted_variance(scores, self.weights, m) for m in members))
         if width > 0:
             move = width * self.positive
             return np.abs(self.risk(scores - move)[1] - self.risk(scores + move)[1]) / (2 * width)
@@ -69,6 +69,14 @@ class PairwiseRisk(Risk):
     def take(self, indices, design=None):
         """Return the risk on a subset of the samples."""
         return PairwiseRisk(self.pairwise.take(indices), design)
+
+
+def weighted_variance(scores, weights, members):
+    """Return the variance of the scores of some samples."""
+    if weights is None:
+        return np.var(scores[members])
+    scores, weights = scores[members], weights[members]
+    return np.average((scores - np.average(scores, weights=weights)) ** 2, weights=weights)
 
 
 class SmoothedPairs:

@@ -15,6 +15,7 @@ from kernbench.reference.bundle.risk import Risk
 from kernbench.reference.pairs.ranked_range import RankedRange
 from kernbench.reference.pairs.structural import StructuralBound
 from kernbench.reference.pairs.window import WindowPairs
+from kernbench.reference.ranking.problem import weighted_variance
 
 WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
 
@@ -75,7 +76,7 @@ class RankedRisk(Risk):
         The change of the slopes when the arguments of all losses move by a fifth of the spread of the scores.
         """
         sides, scores = self.ranked.sides, self._moved(scores)
-        spread = np.sqrt(sum(np.var(scores[m]) for m in self._groups()))
+        spread = np.sqrt(sum(weighted_variance(scores, self.weights, m) for m in self._groups()))
         width = WIDTH * spread if spread > 0 else 1.0
         return np.abs(self.window(scores - width * sides)[1] - self.window(scores + width * sides)[1]) / (2 * width)
 

@@ -70,17 +70,28 @@ cdef class PairwiseRisk(Risk):
 
     cdef double _variance(self, const double *scores, unsigned char members) noexcept nogil:
         """The variance of the scores of one class."""
-        cdef Py_ssize_t i, count = 0
-        cdef double total = 0.0, mean
+        cdef:
+            Py_ssize_t i
+            double total = 0.0, mass = 0.0, mean, w = 1.0
+            bint weighted
+            const double[::1] weights
+        with gil:
+            weighted = self.weights is not None
+            if weighted:
+                weights = np.ascontiguousarray(self.weights, dtype=np.float64)
         for i in range(self.n):
             if self.mask[i] == members:
-                total += scores[i]
-                count += 1
-        mean, total = total / count, 0.0
+                if weighted:
+                    w = weights[i]
+                total += w * scores[i]
+                mass += w
+        mean, total = total / mass, 0.0
         for i in range(self.n):
             if self.mask[i] == members:
-                total += (scores[i] - mean) ** 2
-        return total / count
+                if weighted:
+                    w = weights[i]
+                total += w * (scores[i] - mean) ** 2
+        return total / mass
 
     def smoothed(self):
         """Return the risk with the hinge's kink rounded; the other losses have none."""

@@ -90,19 +90,28 @@ cdef class RankedRisk(Risk):
     cdef double _spread(self, const double *scores) noexcept nogil:
         """The standard deviation of the scores; with classes, the root of the sum of both variances."""
         cdef:
-            Py_ssize_t i, label, count
-            double total = 0.0, mean
-            bint paired = self.centred_by is not None
+            Py_ssize_t i, label
+            double total = 0.0, mass, mean, w = 1.0
+            bint paired = self.centred_by is not None, weighted
+            const double[::1] weights
+        with gil:
+            weighted = self.weights is not None
+            if weighted:
+                weights = np.ascontiguousarray(self.weights, dtype=np.float64)
         for label in range(2 if paired else 1):
-            count, mean = 0, 0.0
+            mass, mean = 0.0, 0.0
             for i in range(self.n):
                 if not paired or self.centred_by[i] == label:
-                    mean += scores[i]
-                    count += 1
-            mean /= count
+                    if weighted:
+                        w = weights[i]
+                    mean += w * scores[i]
+                    mass += w
+            mean /= mass
             for i in range(self.n):
                 if not paired or self.centred_by[i] == label:
-                    total += (scores[i] - mean) * (scores[i] - mean) / count
+                    if weighted:
+                        w = weights[i]
+                    total += w * ((scores[i] - mean) * (scores[i] - mean)) / mass
         return sqrt(total)
 
     def settings(self):
