@@ -56,6 +56,9 @@ class Progress:
     kernel : Kernel
     key : str or None
         Identifies the rows of the last `fit`: position and cached outputs are valid only for the same rows.
+    rows : tuple of (X, y), or None
+        Some of the rows learned from last, for the window of a `partial_fit` of few rows; None where the solution has
+        a window, and for models that do without.
     """
 
     solution: Solution
@@ -63,6 +66,7 @@ class Progress:
     identity: tuple
     kernel: Kernel
     key: str | None = None
+    rows: tuple | None = None
 
 
 class DoublyStochasticModel(Model):

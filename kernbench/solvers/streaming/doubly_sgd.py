@@ -146,7 +146,7 @@ class DoublySGD(DoublyStochasticState):
         if self.recent is not None:
             values = self.loss.value(f, batch.y)
             losses_of_batch = values.sum() if batch.weights is None else batch.weights @ values
-            if self.recent.batch is not None and self.recent.f is None:  # after Ctrl-C
+            if self.recent.batch is not None and self.recent.f is None:  # after Ctrl-C, or rows of a fit
                 self.recent.f = self.outputs(self.recent.batch.X)
             self.recent.add(batch, f)
             batch, f = self.recent.batch, self.recent.f

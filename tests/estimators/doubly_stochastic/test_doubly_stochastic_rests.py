@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kernbench
 from kernbench import (
     DoublyStochasticClassifier,
     DoublyStochasticGPRegressor,
@@ -172,3 +173,29 @@ def test_a_run_that_continues_takes_the_precision_it_is_given(method):
     model = DoublyStochasticRegressor(dtype="float32", max_iter=2, warm_start=True, random_state=0).fit(X, y)
     getattr(model.set_params(dtype="float64"), method)(X, y)
     assert model.dtype_ == "float64" and model.block_coef_.dtype == np.float64
+
+
+@pytest.mark.parametrize("first", ["fit", "partial_fit"])
+@pytest.mark.parametrize("n", [300, 2_500])
+def test_a_few_rows_after_a_fit_hardly_move_the_posterior(first, n):
+    X, y = rows(n)
+    P, later = rows(50, seed=1)[0], rows(5, seed=2)
+    model = DoublyStochasticGPRegressor(
+        gamma=1.0, noise_variance=0.01, std="points", block_size=256, max_iter=1 if n > 300 else -1, random_state=0
+    )
+    getattr(model, first)(X, y, points=P)
+    mean, std = model.predict(P, return_std=True)
+    moved, spread = model.partial_fit(*later).predict(P, return_std=True)
+    assert np.abs(moved - mean).max() < 0.15 and np.abs(spread - std).max() < 0.1
+    assert model._progress.solution.state["recent_f"].shape == (min(n + 5, 1_024), 51)
+
+
+def test_a_few_rows_without_those_before_them_are_warned_about(tmp_path):
+    X, y = rows(300)
+    settings = {"gamma": 1.0, "noise_variance": 0.01, "random_state": 0}
+    DoublyStochasticGPRegressor(**settings).fit(X, y).save(tmp_path / "model.npz")
+    with pytest.warns(UserWarning, match="partial_fit learns the model from these 5 rows without"):
+        kernbench.load(tmp_path / "model.npz").partial_fit(*rows(5, seed=2))
+    model = DoublyStochasticGPRegressor(std="operator", block_size=64, **settings).fit(X, y)
+    with pytest.warns(UserWarning, match="learns standard deviations from these 5 rows"):
+        model.partial_fit(*rows(5, seed=2))
