@@ -1,5 +1,7 @@
 """The Gaussian kernel of rows so far apart that squared norms round away all that tells them apart."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -8,6 +10,7 @@ from kernbench import KernelSVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
+from kernbench.reference.kernels.formulas import gaussian
 
 
 def _far_rows(seed, scale, d):
@@ -19,7 +22,12 @@ def _far_rows(seed, scale, d):
     return X
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def _thin(X):
+    """The same distances in sparse rows of 100 times as many columns."""
+    return sparse.csr_matrix(np.kron(X, np.eye(1, 100)))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, _thin])
 @pytest.mark.parametrize("d", [2, 12])
 @pytest.mark.parametrize("scale", [1e8, 1e12])
 def test_values_are_those_of_squared_differences(scale, d, form, global_random_seed):
@@ -47,14 +55,14 @@ def test_rows_in_float32_whose_kernel_is_narrow():
     assert np.array_equal(np.diagonal(values), np.ones(30))
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, _thin])
 def test_an_svm_of_far_rows_tells_them_apart(form):
     X = form(_far_rows(1, 1e8, 5))
     y = np.arange(40) // 2 % 2
     assert KernelSVC(gamma=1.0, C=10.0).fit(X, y).score(X, y) == 1.0
 
 
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, _thin])
 def test_parts_of_the_matrix_and_products_with_it(form, global_random_seed):
     X = _far_rows(global_random_seed, 1e8, 3)
     exact = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
@@ -110,3 +118,40 @@ def test_a_narrow_kernel_of_sparse_rows_is_computed_in_float64_unless_float32_is
     assert KernelSVC(gamma=1.0, max_iter=10).fit(X, y).dtype_ == "float32"
     dense = np.random.default_rng(0).normal(size=(2600, 5))  # squared differences are accurate enough
     assert KernelSVC(**narrow).fit(dense, y).dtype_ == "float32"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n_queries", [3, 20, 70])
+@pytest.mark.parametrize("d", [800, 20_000])
+def test_thin_rows_have_the_values_of_dense_ones(d, n_queries, dtype, global_random_seed):
+    """Some of them afar, each second one with a neighbour; panels of few, of many, and of the stored features only."""
+    rng = np.random.default_rng(global_random_seed)
+    X = sparse.random(70, d, 8 / d, format="csr", random_state=global_random_seed)
+    X.data *= np.repeat(10.0 ** rng.uniform(-1, 6, size=70), np.diff(X.indptr))
+    X = X[np.arange(70) // 2 * 2]
+    X.data += 0.1 * rng.normal(size=X.nnz)
+    X = X.astype(dtype)
+    used = X[:, np.unique(X.indices)].toarray().astype(np.longdouble)
+    exact = np.exp(-0.5 * np.square(used[:n_queries, None] - used).sum(axis=2))
+    assert (np.diagonal(exact, 1)[::2] > 0.5).any()
+    values = block(Gaussian(), X[:n_queries], X, dtype=dtype)
+    assert values == pytest.approx(exact.astype(float), abs=2e-9 if dtype == "float64" else 0.02)
+
+
+def test_both_twins_subtract_sparse_rows_afar(global_random_seed):
+    X = _far_rows(global_random_seed, 1e8, 4)
+    for rows in (sparse.csr_matrix(X), _thin(X)):
+        assert gaussian(Gaussian(), rows, rows) == pytest.approx(Gaussian()(rows), abs=1e-14)
+
+
+def test_thin_rows_of_a_narrow_kernel_stay_sparse():
+    X = sparse.random(200, 40_000, 1e-3, format="csr", random_state=0)
+    y = np.arange(200) % 2
+    model = KernelSVC(gamma=1e7).fit(X, y)
+    tracemalloc.start()
+    try:
+        model.fit(X, y).decision_function(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * X.shape[0] * X.shape[1] / 8

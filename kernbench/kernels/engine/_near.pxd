@@ -13,7 +13,7 @@ cdef bint needs_mending(kb_routine routine, const double *constants) noexcept
 cdef double near_floor(kb_routine routine, const double *constants) noexcept
 
 # Recompute out[j] from differences wherever the rows x and z_j are near each other: squared distances for Matern
-# kernels, values for the arc-cosine kernel.
+# kernels, half of them for Gaussian ones, values for the arc-cosine kernel.
 cdef void mend_dense_row(kb_routine routine, double floor, const real *x, const real *z, Py_ssize_t d, const real *t,
                          real a, const real *b, Py_ssize_t n, real *out) noexcept nogil
 

@@ -3,8 +3,9 @@
 Inner products give |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z> with an error of some roundings of |x|^2 + |z|^2. Matérn
 kernels change by |x - z|^2 / (4 (nu - 1)) for nearby rows; with nu <= 1, and for the arc-cosine kernel of order 0, even
 faster, like a root of it, and half of the digits would be lost (1 - 3e-4 for k(x, x) in float32). The few such pairs
-are recomputed from the differences of the rows. The Gaussian kernel, the limit of large nu, does not need this: its
-error is half a rounding of |x|^2 + |z|^2, in units of sigma^2, for each one of the inner product.
+are recomputed from the differences of the rows. The Gaussian kernel, the limit of large nu, needs this only where rows
+are thousands of length scales from their centre: its error is half a rounding of |x|^2 + |z|^2, in units of sigma^2,
+for each one of the inner product. See `kernels.engine.engines`.
 """
 
 from libc.math cimport asin, sqrt
@@ -39,15 +40,22 @@ cdef double near_floor(kb_routine routine, const double *constants) noexcept:
 
 
 cdef inline double _value(kb_routine routine, double squared, bint opposite) noexcept nogil:
-    """Return the recomputed value from the squared distance of x and z, or of x and -z if they are opposite."""
+    """Return the recomputed value from the squared distance of x and z, or of x and -z if they are opposite.
+
+    Of Matern and Gaussian kernels that is the distance, to be mapped: like the terms, squared, and half of it.
+    """
     cdef double angle
     if routine == KB_MATERN:
         return squared
+    if routine == KB_GAUSSIAN:
+        return 0.5 * squared
     angle = 2.0 * asin(min(1.0, 0.5 * sqrt(squared))) / PI
     return angle if opposite else 1.0 - angle
 
 
 cdef inline bint _is_near(kb_routine routine, real t, real a, real b, real floor) noexcept nogil:
+    if routine == KB_GAUSSIAN:  # the same share of a + b
+        routine = KB_MATERN
     if real is float:
         return is_near_float(routine, t, a, b, floor)
     else:
@@ -55,6 +63,8 @@ cdef inline bint _is_near(kb_routine routine, real t, real a, real b, real floor
 
 
 cdef inline bint _any_near(kb_routine routine, const real *t, real a, const real *b, real floor, Py_ssize_t n) noexcept nogil:
+    if routine == KB_GAUSSIAN:
+        routine = KB_MATERN
     if real is float:
         return near_row_float(routine, t, a, b, floor, n) > 0
     else:

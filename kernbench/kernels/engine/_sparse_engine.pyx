@@ -17,7 +17,7 @@ from kernbench.kernels.engine.values._maps cimport finish_row_double, finish_row
 from kernbench.kernels.engine.values._matern cimport MaternProfile
 from kernbench.kernels.engine._near cimport gemm_scale, mend_sparse_row, near_floor, needs_mending
 from kernbench.kernels.engine.operands._operand cimport Operand
-from kernbench.kernels.engine._routines cimport KB_MATERN
+from kernbench.kernels.engine._routines cimport KB_GAUSSIAN_OF_DIFFERENCES, KB_MATERN, kb_routine
 from kernbench.kernels.engine.coordinates._coordinates cimport coordinates_sweep_double, coordinates_sweep_float
 from kernbench.kernels.engine._tiles cimport (
     KB_NARROW, KB_PANEL, add_columns_double, add_columns_float, csr_dots_double, csr_dots_float,
@@ -45,20 +45,34 @@ cdef enum:
 
 
 cdef class SparseEngine(Engine):
-    """k(X, Z) where X and Z are CSR."""
+    """k(X, Z) where X and Z are CSR.
+
+    Parameters
+    ----------
+    kernel, X, Z
+        See Engine.
+    floor : float, optional
+        For a Gaussian kernel: sums of two `row_terms` above which the exponents of near rows are recomputed from
+        differences. Other rows are so far apart there that their values are 0, as in `GaussianOfDifferences`.
+    """
 
     cdef double scale
     cdef bint mends, coordinatewise
+    cdef kb_routine map         # of inner products: to values or, for Matern kernels and differences, to distances
+    cdef bint differences       # half squared distances, of a Gaussian kernel, are mapped in the end
+    cdef double rate            # ... by exp(-rate t)
     cdef double floor           # squared norms above which near pairs are recomputed
     cdef MaternProfile profile  # of a Matern kernel, or None
     cdef bint wide              # panels hold the stored features only
     cdef Py_ssize_t longest     # largest number of stored entries of STEP columns
 
-    def __init__(self, kernel, Operand X, Operand Z):
+    def __init__(self, kernel, Operand X, Operand Z, floor=None):
         super().__init__(kernel, X, Z)
         self.scale = gemm_scale(self.routine, self.constants)
-        self.mends = needs_mending(self.routine, self.constants)
-        self.floor = near_floor(self.routine, self.constants)
+        self.differences, self.rate = floor is not None, 1.0
+        self.mends = self.differences or needs_mending(self.routine, self.constants)
+        self.floor = near_floor(self.routine, self.constants) if floor is None else floor
+        self.map = KB_MATERN if self.differences else self.routine
         if self.routine == KB_MATERN:
             self.profile = matern_profile(self.constants[0], self.single)
         self.coordinatewise = kernel.coordinatewise
@@ -236,17 +250,27 @@ cdef void _finish(SparseEngine self, Panel *panel, Py_ssize_t q, Py_ssize_t star
         const real *z_terms = <const real *> self.Z.terms + start
         real *terms = <real *> panel.terms
     if real is float:
-        map_row_float(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+        map_row_float(self.map, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
     else:
-        map_row_double(self.routine, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
+        map_row_double(self.map, self.constants, self.n_constants, products, terms[q], z_terms, count, out)
     if self.mends:
         for r in range(count):
             k = self.Z.starts[start + r]
             mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, panel.queries + q, 1, values + k, self.Z.columns + k,
                                   self.Z.starts[start + r + 1] - k, products + r, z_terms[r], terms + q, out + r)
+    _map_distances[real](self, count, out)
+
+
+cdef inline void _map_distances(SparseEngine self, Py_ssize_t count, real *out) noexcept nogil:
+    """From distances to values, in place, for the kernels that take distances."""
     if self.profile is not None:
         self.profile.map(count, out)
+    elif self.differences:
+        if real is float:
+            finish_row_float(KB_GAUSSIAN_OF_DIFFERENCES, &self.rate, count, out)
+        else:
+            finish_row_double(KB_GAUSSIAN_OF_DIFFERENCES, &self.rate, count, out)
 
 
 cdef struct Entries:
@@ -354,13 +378,12 @@ cdef void _multiply(SparseEngine self, Entries entries, const Py_ssize_t *querie
     for r in range(height):
         t, row = products + r * KB_PANEL, out + r * KB_PANEL
         if real is float:
-            map_row_float(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
+            map_row_float(self.map, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
         else:
-            map_row_double(self.routine, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
+            map_row_double(self.map, self.constants, self.n_constants, t, z_terms[first + r], terms, KB_PANEL, row)
         if self.mends:
             place = self.Z.starts[first + r]
             mend_sparse_row[real](self.routine, self.floor, <const real *> self.X.values, self.X.columns,
                                   self.X.starts, queries, width, values + place, self.Z.columns + place,
                                   self.Z.starts[first + r + 1] - place, t, z_terms[first + r], terms, row)
-        if self.profile is not None:
-            self.profile.map(KB_PANEL, row)
+        _map_distances[real](self, KB_PANEL, row)

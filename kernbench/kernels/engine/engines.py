@@ -16,12 +16,19 @@ from kernbench.kernels.engine.operands._operand import Operand
 # the objective. Blocks of differences take 1.1 (up to 10 columns), 1.3 (20), 1.5 (100) and 2.2 times (500) as long as
 # those of inner products; of sparse rows 4 to 10 times, so that estimators prefer float64 there. Blocks without rows
 # afar take inner products.
+#
+# Sums of differences need dense rows. Thin rows, which are mostly wide, stay sparse: there inner products tell which
+# rows afar are near each other, and differences of the stored entries are squared for these alone.
 COARSE = {
     ("dense", np.dtype(np.float32)): 5e-5,
     ("dense", np.dtype(np.float64)): 1e-9,
     ("csr", np.dtype(np.float32)): 0.01,
     ("csr", np.dtype(np.float64)): 1e-9,
 }
+
+# Share of stored entries below which rows are thin: even if all are near each other, so that columns are compared for
+# each entry, they take no longer than dense ones.
+THIN = 1 / 64
 
 BY_STORAGE = {"dense": GemmEngine, "strips": CoordinatesEngine, "csr": SparseEngine, "matrix": Engine}
 
@@ -42,7 +49,10 @@ def make_engine(kernel, X, Z):
         return PythonEngine(kernel, X, Z)
     same = X is Z
     if kernel.routine == "gaussian" and _is_coarse((X,) if same else (X, Z)):
-        kernel, dtype = kernel.of_differences(), Z.prepared.data.dtype
+        dtype = Z.prepared.data.dtype
+        if _is_thin((X, Z)):
+            return SparseEngine(kernel, X, Z, kernel.norm_factor * largest_square("csr", dtype))
+        kernel = kernel.of_differences()
         Z = Operand(Z.source, kernel, dtype)
         X = Z if same else Operand(X.source, kernel, dtype, Z)
     if X.prepared.storage != Z.prepared.storage:
@@ -60,3 +70,13 @@ def _is_coarse(operands):
     storage, dtype = operands[-1].prepared.storage, operands[-1].prepared.terms.dtype
     largest = max(2.0 * float(operand.prepared.terms.max(initial=0.0)) for operand in operands)
     return largest > largest_square(storage, dtype)
+
+
+def _is_thin(operands):
+    """Return whether prepared rows are CSR of few entries, with squared norms whose sums do not overflow."""
+    rows = [operand.prepared for operand in operands]
+    if any(part.storage != "csr" for part in rows):
+        return False
+    n_stored, n_rows, d = sum(len(part.columns) for part in rows), sum(part.shape[0] for part in rows), rows[0].shape[1]
+    largest = max(float(part.terms.max(initial=0.0)) for part in rows)
+    return n_stored < THIN * n_rows * d and largest < np.finfo(rows[0].terms.dtype).max / 8.0

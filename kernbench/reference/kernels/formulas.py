@@ -14,6 +14,10 @@ from scipy.special import gamma, kv
 
 from kernbench.kernels import functions as kernels
 
+AFAR = 4e6  # squared norms, in length scales, from which rounding of inner products shows in a Gaussian kernel
+NEAR = 0.05  # share of them below which squared distances of rows are then computed from differences
+PAIRS = 4096  # of sparse rows that are subtracted from each other at a time
+
 
 def _row_by_row(formula):
     """Turn a function of a row and rows into one of rows and rows."""
@@ -80,7 +84,7 @@ def _unit(X):
 
 def gaussian(kernel, X, Z):
     """exp(-|x - z|^2 / (2 sigma^2))"""
-    return np.exp(-_squared_distances(X, Z) / (2 * kernel.sigma**2))
+    return np.exp(-_squared_distances(X, Z, AFAR * kernel.sigma**2) / (2 * kernel.sigma**2))
 
 
 def laplacian(kernel, X, Z):
@@ -170,12 +174,18 @@ def _inner_products(X, Z):
     return np.asarray(dense(X @ Z.T))
 
 
-def _squared_distances(X, Z):
+def _squared_distances(X, Z, afar):
     if not sparse.issparse(X) and not sparse.issparse(Z):
         return cdist(X, Z, "sqeuclidean")
     # Differences of sparse rows are expensive; ||x||^2 + ||z||^2 - 2<x, z> may be slightly negative.
-    expanded = _squared_norms(X)[:, None] + _squared_norms(Z)[None, :] - 2 * _inner_products(X, Z)
-    return np.maximum(expanded, 0.0)
+    norms = _squared_norms(X)[:, None] + _squared_norms(Z)[None, :]
+    squares = np.maximum(norms - 2 * _inner_products(X, Z), 0.0)
+    rows, columns = np.nonzero((norms > afar) & (squares < NEAR * norms))
+    X, Z = sparse.csr_matrix(X), sparse.csr_matrix(Z)
+    for start in range(0, len(rows), PAIRS):
+        i, j = rows[start : start + PAIRS], columns[start : start + PAIRS]
+        squares[i, j] = _squared_norms(X[i] - Z[j])
+    return squares
 
 
 def _squared_norms(X):
