@@ -1,5 +1,7 @@
 """Blocks of features times coefficients, without the features."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench.features.blocks import FeatureBlocks, feature_block
 from kernbench.features.maps.forms import terms_of
-from kernbench.kernels import Gaussian
+from kernbench.kernels import Gaussian, SkewedChiSquared
 
 RTOL = {"float64": 1e-12, "float32": 2e-5}
 
@@ -114,3 +116,25 @@ def test_nothing_times_something_is_nothing():
 def test_coefficients_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="2 blocks of 32 columns"):
         blocks_of(Plain, 32, 3).multiply(np.ones((4, 3)), 0, [0, 1], np.zeros((2, 16, 1)))
+
+
+def test_sparse_rows_whose_zeros_are_lifted_stay_sparse():
+    """Zeros become log(c), which counts for the norms that decide on the precision of a row."""
+    X = sparse.random(2000, 4000, 1e-3, format="csr", random_state=0, dtype=np.float32)
+    blocks, A = FeatureBlocks(SkewedChiSquared(0.5), 16, 4000), np.ones((2, 16, 1))
+    tracemalloc.start()
+    try:
+        found = blocks.multiply(X, 0, range(2), A)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * X.shape[0] * X.shape[1] / 4
+    close(found[:50], blocks.multiply(X[:50].toarray(), 0, range(2), A), "float32")
+
+
+def test_norms_of_sparse_rows_are_those_of_dense_ones():
+    X = sparse.csr_matrix(np.arange(10_000) < 150 * np.arange(60)[:, None], dtype=np.float32)
+    (term,) = FeatureBlocks(SkewedChiSquared(1e-8), 16, 10_000)._terms
+    far = term.map._far(X.toarray())
+    assert 0 < far.sum() < 60
+    assert np.array_equal(term.map._far(X), far)

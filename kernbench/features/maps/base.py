@@ -225,7 +225,11 @@ class ProjectionMap(FeatureMap):
         length = np.zeros(X.shape[0])
         for group in self.groups.values():
             rows, zero = lifted(group[0][1], X, np.float64)
-            squares = squared_norms(rows) if zero == 0 else squared_norms(rows.toarray() + zero)
+            if zero != 0:  # of sparse rows, which are new
+                rows.data += zero
+            squares = squared_norms(rows)
+            if zero != 0:
+                squares += (rows.shape[1] - np.diff(rows.indptr)) * zero**2
             length += np.sqrt(squares) * sum(1 / length_scale(kernel) for _, kernel in group)
         return ~(length <= FAR)
 
