@@ -1,4 +1,7 @@
-"""Arrays of other libraries: those in the memory of the CPU are read, those on a device are rejected."""
+"""Arrays of other libraries: those in the memory of the CPU are read, those on a device are rejected.
+
+Data frames of sparse columns become sparse matrices, as scikit-learn has it.
+"""
 
 import numpy as np
 from scipy import sparse
@@ -49,3 +52,15 @@ def host_array(values, name):
         raise ValueError(
             f"{name}, a {kind}, cannot be read as an array: {error} (NumPy takes dense arrays of float32 or float64)"
         ) from error
+
+
+def without_sparse_columns(X):
+    """Return a data frame of pandas whose columns are all sparse, and zero where nothing is stored, as a CSR matrix.
+
+    Anything else is returned as it is. ``numpy.asarray`` would fill the frame up.
+    """
+    if not hasattr(X, "sparse") or not hasattr(X.sparse, "to_coo") or not len(X.columns):
+        return X
+    if not all(dtype.fill_value == 0 for dtype in X.dtypes):
+        return X
+    return X.sparse.to_coo().tocsr()

@@ -153,3 +153,15 @@ def test_integer_labels_of_64_bits_stay_distinct(tmp_path, kind):
     lines = [f"{label} 1:{k + 1}" if kind == "svm" else f"{k},{label}" for k, label in enumerate(labels)]
     (tmp_path / f"part.{kind}").write_text("\n".join(lines))
     assert FileBlocks(tmp_path, label=-1 if kind == "csv" else None).y.tolist() == labels
+
+
+def test_data_frames_of_sparse_columns_stay_sparse():
+    pandas = pytest.importorskip("pandas")
+    X = sparse.random(50, 20, 0.1, format="csr", random_state=0)
+    frame = pandas.DataFrame.sparse.from_spmatrix(X, columns=[f"c{j}" for j in range(20)])
+    blocks = FileBlocks([frame[:30], frame[30:]])
+    assert blocks.is_sparse and blocks.n_values == X.nnz and list(blocks.names) == list(frame.columns)
+    assert np.array_equal(rows_of(blocks), X.toarray())
+    for other in (frame.assign(c3=1.0), frame.astype(pandas.SparseDtype(float, 1.0))):  # not zero where nothing is
+        blocks = FileBlocks(other)
+        assert not blocks.is_sparse and np.array_equal(rows_of(blocks), other.to_numpy())

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.validation.arrays import check_indices
+from kernbench.validation.foreign import without_sparse_columns
 
 
 class ArraySource:
@@ -14,6 +15,7 @@ class ArraySource:
     def __init__(self, X, y=None, *, number=0):
         self.title, self._y = f"chunk {number}", None if y is None else np.asarray(y)
         self.names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
+        X = without_sparse_columns(X)
         self.is_sparse = sparse.issparse(X)
         if self.is_sparse:
             check_indices(X)

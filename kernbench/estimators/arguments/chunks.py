@@ -7,6 +7,7 @@ from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
+from kernbench.validation.foreign import without_sparse_columns
 from kernbench.validation.rows import first_not_finite
 
 
@@ -36,6 +37,7 @@ class Chunk:
         check_indices(X, f"X of chunk {number}")
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of pyarrow, else
         self.names = names if names and all(isinstance(name, str) for name in names) else None
+        X = without_sparse_columns(X)
         by_index = hasattr(X, "iloc") or hasattr(X, "fetch")  # as rows that lie elsewhere are
         self.X = X.tocsr() if sparse.issparse(X) else X if by_index else np.asanyarray(X)
         self.y = np.asanyarray(y) if labelled else np.zeros(np.shape(self.X)[:1])

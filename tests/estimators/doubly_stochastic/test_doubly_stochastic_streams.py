@@ -12,6 +12,7 @@ from kernbench import (
     DoublyStochasticNoveltyDetector,
     KernelSVC,
 )
+from kernbench.estimators.arguments.chunks import Chunk
 from kernbench.kernels import ReciprocalSemigroup
 
 # Models of these tests are small, and some have no window.
@@ -78,6 +79,15 @@ def test_sparse_chunks_are_dense_ones():
         for form in (np.asarray, sparse.csr_matrix)
     )
     np.testing.assert_allclose(thin.decision_function(V), dense.decision_function(V), atol=1e-10)
+
+
+def test_chunks_of_sparse_columns_are_sparse_ones():
+    pandas = pytest.importorskip("pandas")
+    V = sparse.csr_matrix(np.where(np.abs(X) > 0.6, X, 0))
+    frame = pandas.DataFrame.sparse.from_spmatrix(V, columns=[f"c{j}" for j in range(V.shape[1])])
+    assert sparse.issparse(Chunk(1, (frame, Y), None).take(5)[0])
+    thin, of_frame = (DoublyStochasticClassifier(**SMALL).fit_chunks([(form, Y)]) for form in (V, frame))
+    assert np.array_equal(of_frame.block_coef_, thin.block_coef_)
 
 
 @every_model

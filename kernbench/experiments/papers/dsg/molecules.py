@@ -120,13 +120,7 @@ EXPERIMENT = Experiment(
             Setting(
                 "qm7-long",
                 {"name": "qm7"},
-                {
-                    "permutations": 184,
-                    "trial_permutations": 20,
-                    "votes": 20,
-                    "batch_size": 8192,
-                    "block_size": 2048,
-                },
+                {"permutations": 184, "trial_permutations": 20, "votes": 20, "batch_size": 8192, "block_size": 2048},
                 note="2¹⁸ features in 128 steps, on 184 random matrices of each molecule. The time grows with the "
                 "square of the features: an hour of one core, and sixteen with the paper's 2²⁰",
                 methods=("doubly",),
