@@ -43,8 +43,15 @@ def draw_rows(rng, n, d, is_sparse):
     return X * (rng.random((n, d)) < 0.2) if is_sparse else X
 
 
+def thin(X):
+    """The same distances in sparse rows of 100 times as many columns."""
+    return sparse.csr_matrix(np.kron(X, np.eye(1, 100)))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("form", "mostly_zero"), [(np.asarray, False), (np.asarray, True), (sparse.csr_matrix, True)])
+@pytest.mark.parametrize(
+    ("form", "mostly_zero"), [(np.asarray, False), (np.asarray, True), (sparse.csr_matrix, True), (thin, True)]
+)
 @pytest.mark.parametrize("kernel", KERNELS)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
@@ -89,7 +96,7 @@ def test_exact_values_of_far_rows_have_a_small_gap(kernel, form, arrangement, fa
 
 
 @pytest.mark.parametrize("far", [1e4, 1e6])
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, thin])
 @pytest.mark.parametrize("density", [0.02, 0.1, 1.0])
 def test_an_outlier_among_rows_of_few_entries_leaves_the_gap_small(density, form, far, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
