@@ -13,6 +13,7 @@ from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.parzen import smallest_alpha
 from kernbench.validation.arrays import check_indices
+from kernbench.validation.numbers import check_flag
 
 
 class ClosedFormLimit(NamedTuple):
@@ -80,6 +81,7 @@ def closed_form_limit(
     >>> round(limit.alpha, 4), round(limit.C, 4)
     (0.1967, 2.5415)
     """
+    check_flag("fit_intercept", fit_intercept)
     check_indices(X)
     X, y = check_X_y(X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

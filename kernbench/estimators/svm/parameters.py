@@ -24,6 +24,7 @@ def check_kernel_svc(model):
     check_strength("C", model.C)
     _check_loss(model.loss, entry)
     check_kernel(model)
+    check_flag("fit_intercept", model.fit_intercept)
     check_run(model)
     check_name("multi_class", model.multi_class, SCHEMES)
     check_name("decision_function_shape", model.decision_function_shape, SHAPES)
@@ -65,6 +66,7 @@ def check_linear_svc(model):
     if entry is not None:
         _check_loss(loss, entry)
     check_strength("C", model.C)
+    check_flag("fit_intercept", model.fit_intercept)
     if has_free_intercept(model):
         entry = entry or registry.get(FREE, "linear-svm")
         if entry.name != FREE:

@@ -46,6 +46,8 @@ def test_an_intercept_needs_balance():
     assert 0 < closed_form_limit(X, y, fit_intercept=True, sample_weight=weights).alpha < np.inf
     with pytest.raises(ValueError, match="fit_intercept=False"):
         KernelSVC(solver="closed-form").fit(X, y)
+    with pytest.raises(ValueError, match="fit_intercept must be True or False, got 'no'"):
+        closed_form_limit(X, y, fit_intercept="no")
 
 
 def test_one_class_is_refused():

@@ -28,6 +28,7 @@ B = (Y == 2).astype(int)
         ({"kernel": "poly", "degree": 0}, "degree must be a positive integer"),
         ({"kernel": "poly", "degree": 2.5}, "degree must be a positive integer"),
         ({"kernel": "poly", "coef0": -1.0}, "coef0 must be at least 0"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
         ({"decision_function_shape": "ovv"}, "unknown decision_function_shape 'ovv'"),
         ({"solver": "sbp", "solver_options": {"alpha": 1.0}}, "solver_options must not hold alpha"),
         ({"solver": "sbp", "solver_options": {"burn": 1}}, "unknown option of solver 'sbp' 'burn'"),

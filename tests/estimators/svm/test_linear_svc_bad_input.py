@@ -25,6 +25,7 @@ B = (Y == 2).astype(int)
         ({"loss": "squared-hinge"}, "unknown loss 'squared-hinge'; did you mean 'squared_hinge'?"),
         ({"loss": 3}, "unknown loss 3"),
         ({"intercept_scaling": 0}, "intercept_scaling must be a positive number"),
+        ({"fit_intercept": "no"}, "fit_intercept must be True or False, got 'no'"),
         ({"solver": "sdca", "solver_options": {"shrink": True}}, "did you mean 'shrinking'?"),
         ({"solver": "sdca", "solver_options": {"order": "random"}}, "unknown order 'random'"),
     ],
