@@ -108,6 +108,8 @@ def test_files_come_in_the_order_of_their_numbers(tmp_path):
         ([np.ones((3, 2)), sparse.csr_matrix(np.ones((3, 2)))], "chunk 1 and chunk 0 differ: one holds sparse"),
         ([np.ones(3)], "chunk 0 must have two dimensions"),
         ([np.ones((0, 2))], "no rows"),
+        ([np.ones((3, 2)) + 1j], "chunk 0 must hold real numbers, got dtype complex128"),
+        ([sparse.csr_matrix(np.ones((3, 2)) + 1j)], "chunk 0 must hold real numbers"),
         ([(np.ones((3, 2)), np.ones(2))], "chunk 0 has 3 rows and labels of shape"),
         (["nowhere.npy"], "no file or folder"),
     ],

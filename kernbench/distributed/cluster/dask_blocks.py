@@ -218,6 +218,8 @@ def _without_empty(chunks, described):
 
 def _check_alike(described):
     shape, dtype, stored, names = described[0]
+    if dtype.startswith("complex"):  # NumPy would drop the imaginary parts
+        raise ValueError(f"partition 0 must hold real numbers, got dtype {dtype}")
     for k, (other, *kind) in enumerate(described):
         if len(other) != 2 or other[1] != shape[1]:
             raise ValueError(

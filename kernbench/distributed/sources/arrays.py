@@ -28,6 +28,8 @@ class ArraySource:
             X = np.asarray(X)
             if X.ndim != 2:
                 raise ValueError(f"{self.title} must have two dimensions, got shape {X.shape}")
+        if X.dtype.kind == "c":  # NumPy would drop the imaginary parts
+            raise ValueError(f"{self.title} must hold real numbers, got dtype {X.dtype}")
         self.dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self._X, (self.n_rows, self.n_columns) = X, X.shape
         if self._y is not None and self._y.shape != (self.n_rows,):

@@ -66,6 +66,8 @@ class Chunk:
         """Return (X, y, weights) of these rows, checked."""
         X = self.X.iloc[rows].to_numpy() if hasattr(self.X, "iloc") else self.X[rows]
         X = X if sparse.issparse(X) else np.asarray(X)
+        if X.dtype.kind == "c":  # NumPy would drop the imaginary parts
+            raise ValueError(f"chunk {self.number} of the stream: X holds complex numbers, which are not supported")
         try:
             X = X.astype(X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
         except (TypeError, ValueError) as error:

@@ -172,9 +172,10 @@ def test_weight_zero_is_leaving_out():
         (lambda X, y: (X, y[:-1]), "chunk 30 .*got shapes"),
         (lambda X, y: (X, y, -np.ones(len(y))), "chunk 30 .*weights"),
         (lambda X, y: (np.char.add(X.astype(str), "x"), y), "chunk 30 .*not numbers"),
+        (lambda X, y: (X + 1j, y), "chunk 30 .*complex"),
         (lambda X, y: X, "chunk 30 must be a tuple"),
     ],
-    ids=["nan", "features", "labels", "shapes", "weights", "text", "no tuple"],
+    ids=["nan", "features", "labels", "shapes", "weights", "text", "complex", "no tuple"],
 )
 def test_a_bad_late_chunk_is_named_and_the_model_stays(spoil, sentence):
     def stream():
