@@ -72,6 +72,10 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
             columns = "the columns of K(X, train) are all training rows, in a model from support_only() support vectors"
             raise ValueError(f"{error}; {columns}") from None
         raise
+    except TypeError as error:
+        if "NA is ambiguous" in str(error):  # of the labels: entries of X are converted to numbers before
+            raise ValueError("y holds missing values (pandas.NA): leave out the rows without a label") from error
+        raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()  # leave the caller's matrix unchanged

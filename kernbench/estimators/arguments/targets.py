@@ -1,6 +1,7 @@
 """Targets of regression: checked numbers."""
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
 from kernbench.validation.foreign import host_array
@@ -42,6 +43,8 @@ def require_squares(y):
 def targets_of_chunk(y):
     """Return targets in float64; raise ValueError for text and complex numbers, and for NaN and infinity."""
     try:
+        if sparse.issparse(y):  # of which NumPy would make one object
+            raise TypeError("got a sparse matrix, pass y.toarray()")
         y = np.asarray(y)
         if y.dtype.kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError("got complex ones")

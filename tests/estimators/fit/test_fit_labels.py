@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernbench import DoublyStochasticClassifier, KernelSVC, LinearSVC
+from kernbench import DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC
 from kernbench.estimators.arguments.training_data import check_labels
 
 
@@ -25,6 +25,14 @@ def test_labels_are_those_of_unique(dtype, labels):
 def test_labels_far_apart_are_sorted():
     classes, codes = check_labels(np.array([2**62, -(2**62), 2**62]))
     assert classes.tolist() == [-(2**62), 2**62] and codes.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("model", [KernelSVC(), LinearSVC(), KernelSVR()], ids=lambda model: type(model).__name__)
+def test_labels_that_are_missing_in_a_table_are_refused(model):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Series(["no", "yes", None] * 4, dtype="string")
+    with pytest.raises(ValueError, match="y holds missing values"):
+        clone(model).fit(np.zeros((12, 2)), y)
 
 
 STREAMS = [

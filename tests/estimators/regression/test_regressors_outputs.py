@@ -130,3 +130,11 @@ def test_bad_targets(Y):
     for model in (LinearRegressor(), KernelRegressor()):
         with pytest.raises(ValueError):
             model.fit(X, Y)
+
+
+def test_sparse_targets_are_refused():
+    X, Y = problem()
+    for model in (LinearRegressor(), KernelRegressor()):
+        for targets in (Y, Y[:, :1]):
+            with pytest.raises(ValueError, match=r"pass y\.toarray"):
+                model.fit(X, sparse.csr_array(targets))
