@@ -102,11 +102,14 @@ class TraceDisplay:
         Raises
         ------
         ValueError
-            An estimator that is not fitted, a column that a trace does not have, a gap without a certificate.
+            An estimator that is not fitted or keeps no trace, a column that a trace does not have, a gap without a
+            certificate.
         """
         fits = named(estimators)
-        for estimator in fits.values():
-            check_is_fitted(estimator, "trace_")
+        for name, estimator in fits.items():
+            check_is_fitted(estimator)
+            if not hasattr(estimator, "trace_"):
+                raise ValueError(f"{name} keeps no trace_ as models of kernbench do; of a search take best_estimator_")
         bounds = {name: _bounds(name, estimator) for name, estimator in fits.items()} if y in GAPS else {}
         if same_problem and bounds:
             bounds = dict.fromkeys(bounds, _tightest(bounds))

@@ -117,6 +117,8 @@ def test_what_cannot_be_drawn_of_traces_is_refused(two_classes, solvers):
     X, y = two_classes
     with pytest.raises(NotFittedError):
         TraceDisplay.from_estimator(KernelSVC())
+    with pytest.raises(ValueError, match="GaussianNB keeps no trace_"):
+        TraceDisplay.from_estimator(GaussianNB().fit(X, y))
     with pytest.raises(ValueError, match="at least one"):
         TraceDisplay.from_estimator([])
     with pytest.raises(ValueError, match="no certificate"):
