@@ -163,6 +163,12 @@ def load(path: str | Path) -> Any:
     ValueError
         If it is not a model file, is damaged or truncated, or was written in another format version; the message
         names the file.
+
+    Notes
+    -----
+    The file holds what predictions need. A `fit` with ``warm_start=True`` therefore starts afresh, and so does
+    ``partial_fit`` of ``KernelSVC(solver="scs")``; that of other models continues from the coefficients. Callbacks,
+    random generators, splitters and scorers that are objects have their defaults. A pickle keeps all of it.
     """
     path = Path(path)
     if not path.exists():
