@@ -204,6 +204,38 @@ def test_missing_files_and_folders_are_refused(refused, tmp_path):
     assert "nothing.npz" in refused("predict", "nothing.npz", "moons")
 
 
+def test_an_empty_name_is_not_the_current_folder(kernbench, refused, moons):
+    """As of a variable of the shell that is not set."""
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    for command in (("fit", ""), ("fit", "train.svm", "--test", ""), ("predict", "m.npz", "")):
+        assert "the name of the file is empty" in refused(*command)
+
+
+def test_columns_of_a_table_are_those_of_the_fit_in_their_order(kernbench, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{a:.3f},{b:.3f},{int(a > 0)}" for a, b in rng.normal(size=(40, 2))]
+    for name, header in (("train", "a,b,y"), ("swapped", "b,a,y"), ("other", "p,q,y"), ("front", "y,a,b")):
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+    (tmp_path / "plain.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "bare.csv").write_text("b,a\n1,2\n")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "0.csv").write_text((tmp_path / "train.csv").read_text())
+    stream = ("--estimator", "doublystochasticclassifier", "--chunk-rows", "20")
+    for data, options in (("train.csv", ()), ("train.csv", stream), ("parts", ("--label", "y"))):
+        fit = ("fit", data, *options)
+        result = kernbench(*fit, "--test", "train.csv", "--out", "m.npz")
+        assert result.exit_code == 0 and result.stderr == ""
+        assert load_model(tmp_path / "m.npz").feature_names_in_.tolist() == ["a", "b"]
+        assert "feature 1 is 'b', but the fit had 'a' there" in refused(*fit, "--test", "swapped.csv")
+        for file, first in (("swapped.csv", "b"), ("other.csv", "p"), ("front.csv", "y"), ("bare.csv", "b")):
+            assert f"{file}: feature 1 is {first!r}" in refused("predict", "m.npz", file)
+        for file in ("train.csv", "plain.csv"):
+            result = kernbench("predict", "m.npz", file)
+            assert result.exit_code == 0 and len(result.stderr.splitlines()) == 1
+    assert kernbench("fit", "plain.csv", "--test", "swapped.csv", "--out", "m.npz").exit_code == 0
+    assert kernbench("predict", "m.npz", "swapped.csv").exit_code == 0  # the names of the fit are not known
+
+
 def test_a_file_that_is_no_model_is_refused(refused, moons):
     assert "not a model file" in refused("predict", "table.csv", "bare.csv")
 
@@ -330,6 +362,7 @@ def test_a_feature_map_predicts_nothing(refused, moons, tmp_path):
 DOUBLY = ("--estimator", "doublystochasticclassifier", "--set", "batch_size=32")
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("file", ["train.svm", "table.csv"])
 def test_a_file_is_learned_from_in_chunks(kernbench, moons, tmp_path, file):
     args = ("fit", file, *DOUBLY, "--chunk-rows", "50", "--test", "test.svm", "--out", "m.npz")
@@ -391,6 +424,15 @@ def test_a_model_is_saved_before_its_test_rows_are_read(kernbench, moons):
     result = kernbench(*args)
     assert result.exit_code == 2 and "broken.svm" in result.output
     assert "model saved to m.npz" in result.output and Path("m.npz").is_file()
+
+
+def test_labels_that_are_text_leave_out_the_error_of_a_regressor(kernbench):
+    Path("numbers.csv").write_text("a,y\n" + "0.1,1.5\n0.9,2.5\n" * 10)
+    Path("words.csv").write_text("a,y\n0.1,no\n0.9,yes\n")
+    result = kernbench("fit", "numbers.csv", "--estimator", "kernelregressor", "--test", "words.csv", "--out", "m.npz")
+    assert result.exit_code == 0 and "not defined: the labels are text" in result.stdout
+    result = kernbench("predict", "m.npz", "words.csv")
+    assert result.exit_code == 0 and "2 examples; labels such as 'no' are not numbers" in result.stderr
 
 
 def test_a_regressor_of_several_outputs_predicts_columns(kernbench):

@@ -8,7 +8,7 @@ ANSWER_SECONDS = 20
 
 def is_folder(source):
     """Whether `source` is a folder of files with rows."""
-    return Path(source).is_dir()
+    return source != "" and Path(source).is_dir()
 
 
 def labels_of(label):

@@ -3,6 +3,7 @@
 import shlex
 import sys
 import warnings
+from copy import copy
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
@@ -102,7 +103,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     """
     from kernbench.cli.models.blocks import BlockFit, is_folder, labels_of
     from kernbench.cli.models.literals import parse_settings
-    from kernbench.cli.models.sources import chunks_of, is_file, label_column, test_rows, train_and_test
+    from kernbench.cli.models.sources import chunks_of, column_names, is_file, label_column, test_rows, train_and_test
     from kernbench.cli.outputs import check_writable_file
 
     entry = find(estimator, tune)
@@ -149,12 +150,16 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         examples = stream.n_rows, getattr(model, "n_features_in_", 0)
     if not hasattr(model, "n_iter_"):
         raise click.Abort  # interrupted before there was a model
+    # Those of a folder are in the model. It is given rows without names here, and would warn of them.
+    names = vars(model).pop("feature_names_in_", None)
+    if names is None and not is_folder(data):
+        names = column_names(data, label_column(label))
     if out is not None:  # before anything else can go wrong
         model.set_params(verbose=0)
-        model.save(out)
+        _save(model, names, out)
     try:
         if X is None:
-            X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None))
+            X_test, y_test = test_rows(test, label_column(label), getattr(model, "n_features_in_", None), names)
         _print_outcome(entry.task, model, examples, X, y, X_test, y_test, seconds)
     finally:
         if out is not None:
@@ -178,6 +183,16 @@ def _fit(fit):
     for warning in caught:
         click.echo(f"kernbench: warning: {' '.join(str(warning.message).split())}", err=True)
     return seconds, interrupted
+
+
+def _save(model, names, path):
+    """Save a model with the names of its columns, if they are known: `predict` compares them with those of a table."""
+    import numpy as np
+
+    saved = copy(model)
+    if names is not None:
+        saved.feature_names_in_ = np.array(names, dtype=object)
+    saved.save(path)
 
 
 def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):

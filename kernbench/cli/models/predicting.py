@@ -26,7 +26,8 @@ def command(model_file, data, out, decision, label):
     DATA is a file, or the name of a data set, which gives its test part.
 
     The output is CSV, one row for each example, in their order. Where DATA has labels, the error is printed.
-    A table with exactly as many columns as the model has features is read as one without labels.
+    A table with exactly as many columns as the model has features is read as one without labels. Where the model was
+    fitted to columns with names, those of a table with a header must be the same, in the same order.
 
     \b
     Examples:
@@ -47,7 +48,8 @@ def command(model_file, data, out, decision, label):
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which predicts no labels")
     if decision and task == "regress":
         raise ValueError("--decision is for classifiers: the predictions of a regressor are its decision values")
-    X, y = rows_to_predict(data, model, label=label_column(label))
+    names = vars(model).pop("feature_names_in_", None)  # compared here, for the rows come without them
+    X, y = rows_to_predict(data, model, label=label_column(label), names=names)
     predicted = model.predict(X)
     classes = None if task == "regress" else model.classes_
     values = model.decision_function(X) if decision else None

@@ -9,6 +9,8 @@ from kernbench.report import text
 def scores(task, model, X, y):
     """Return (name, value as text) of each score of a fitted model on examples with labels."""
     if task == "regress":
+        if _is_text(y):
+            return [("root mean squared error", "not defined: the labels are text")]
         return [("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))]
     found = [("error", f"{text.percent(float(np.mean(model.predict(X) != y)))} %")]
     if task == "rank":
@@ -29,6 +31,8 @@ def summary(task, model, predicted, y):
         return f"{examples}, no labels to compare with"
     if predicted.ndim == 2 and predicted.shape[1] > 1:
         return f"{examples} of {predicted.shape[1]} outputs each, of which one label says nothing: no error to print"
+    if task == "regress" and _is_text(y):
+        return f"{examples}; labels such as {str(y[0])!r} are not numbers: no error to print"
     if task == "regress":
         return f"root mean squared error {text.significant(root_mean_squared_error(predicted, y), 5)} ({examples})"
     unknown = set(np.unique(y).tolist()) - set(model.classes_.tolist())
@@ -37,6 +41,10 @@ def summary(task, model, predicted, y):
         return f"{examples}; labels such as {shown} are not among the model's classes: no error to print"
     n_wrong = int(np.sum(predicted != y))
     return f"error {text.percent(n_wrong / len(predicted))} % ({n_wrong:,} of {examples})"
+
+
+def _is_text(y):
+    return np.asarray(y).dtype.kind in "OSU"
 
 
 def root_mean_squared_error(predicted, y):

@@ -11,7 +11,11 @@ def is_file(source):
     ------
     FileNotFoundError
         If it looks like a path and there is nothing.
+    ValueError
+        If it is a folder, or empty.
     """
+    if source == "":  # as of a variable of the shell that is not set; the path of it is the current folder
+        raise ValueError("the name of the file is empty: name a data file or a data set")
     path = Path(source)
     if path.is_dir():
         raise ValueError(f"{source} is a folder; name a data file or a data set")
@@ -28,6 +32,47 @@ def label_column(text):
         return int(text)
     except ValueError:
         return text
+
+
+def column_names(source, label):
+    """Return the names of the features of a table, as its header has them; None without a header, and of other files.
+
+    Parameters
+    ----------
+    source : str
+        File or data set.
+    label : int, str or None
+        The label column, which is left out.
+    """
+    from kernbench.datasets.readers.chunks import COLUMN_FORMATS
+    from kernbench.datasets.readers.delimited_layout import detect_layout
+    from kernbench.datasets.readers.detect import format_of
+
+    if not is_file(source) or Path(source).suffix.lower() in (".npy", *COLUMN_FORMATS) or format_of(source) != "csv":
+        return None
+    layout = detect_layout(source, label, None, "auto")
+    return layout.names and [name for i, name in enumerate(layout.names) if i != layout.label]
+
+
+def check_names(source, label, fitted):
+    """Raise ValueError where the features of a table are not those of the fit, in their order, by their names.
+
+    Parameters
+    ----------
+    source, label
+        As of `column_names`.
+    fitted : sequence of str, or None
+        The names in the fit. Nothing is compared where they, or those of the table, are not known.
+    """
+    names = None if fitted is None else column_names(source, label)
+    if names is None:
+        return
+    for place, (name, known) in enumerate(zip(names, fitted), 1):
+        if name != known:
+            raise ValueError(
+                f"{source}: feature {place} is {name!r}, but the fit had {known!r} there: bring the columns "
+                "into its order, and name the label column by --label"
+            )
 
 
 def load_named(name):
@@ -79,7 +124,7 @@ def train_and_test(source, *, label=-1, test=None, test_size=None, seed=0, strat
         data = load_named(source)
         X, y, X_test, y_test = data.X_train, data.y_train, data.X_test, data.y_test
     if test is not None:
-        X_test, y_test = test_rows(test, label, X.shape[1])
+        X_test, y_test = test_rows(test, label, X.shape[1], column_names(source, label))
         X_test = like(X_test, X)
     return X, y, X_test, y_test
 
@@ -98,15 +143,17 @@ def chunks_of(source, model, rows, *, label=-1, test_size=None):
     return chunks(source, rows, label=label)
 
 
-def test_rows(test, label, n_features):
-    """Return the examples of the file `test`, or (None, None) without one or without a model."""
+def test_rows(test, label, n_features, names=None):
+    """Return the examples of the file `test`, or (None, None) without one or without a model; see `check_names`."""
     if test is None or n_features is None:
         return None, None
     if not is_file(test):
         raise FileNotFoundError(f"there is no file {test}")
     from kernbench.datasets import read_file
 
-    return read_file(test, label=label, n_features=n_features)
+    X, y = read_file(test, label=label, n_features=n_features)
+    check_names(test, label, names)
+    return X, y
 
 
 def _split(X, y, test_size, seed, stratify):
@@ -129,10 +176,11 @@ def like(X, pattern):
     return X.toarray() if sparse.issparse(X) else sparse.csr_matrix(X)
 
 
-def rows_to_predict(source, model, *, label=-1):
+def rows_to_predict(source, model, *, label=-1, names=None):
     """Return examples for a fitted model, with labels if the source has some.
 
-    A table with as many columns as the model has features has no labels; one with one column more does.
+    A table with as many columns as the model has features has no labels; one with one column more does. Its columns
+    must have the names of those of the fit, if both are known.
 
     Returns
     -------
@@ -154,4 +202,5 @@ def rows_to_predict(source, model, *, label=-1):
             X, y = read_file(source, label=None, n_features=n_features)
         except DataFileError:
             raise refusal from None
+    check_names(source, None if y is None else label, names)
     return like(X, getattr(model, "support_vectors_", X)), y
