@@ -120,7 +120,7 @@ def test_an_experiment_of_ones_own_is_written_checked_run_and_reported(kernbench
         (("new", "solver", "json"), "would hide the Python module 'json'"),
         (("new", "solver", "mine", "--kind", "kernel-svn"), "did you mean 'kernel-svm'"),
         (("new", "solver", "mine", "--folder", "nowhere"), "there is no folder 'nowhere'"),
-        (("new", "experiment", "peers-svm"), "'peers-svm' already"),
+        (("new", "experiment", "peers-svm"), "there is an experiment or a method 'peers-svm' already"),
         (("new", "estimator", "linear-classifier"), "no checkout of kernbench"),
         (("new", "solver", "mine", "--built-in"), "no checkout of kernbench"),
         (("new", "solver", "mine", "--built-in", "--kind", "roc-svm"), "for --kind kernel-svm only"),

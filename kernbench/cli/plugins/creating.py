@@ -176,7 +176,8 @@ def _checked_words(what, name, taken, folder):
             f"{name!r} is not a valid {what} name: use small letters, digits and hyphens, as in 'my-{what}'"
         )
     if name in taken:
-        raise ValueError(f"there is a {what} or a method {name!r} already: choose another name")
+        article = "an" if what[0] in "ae" else "a"
+        raise ValueError(f"there is {article} {what} or a method {name!r} already: choose another name")
     if not folder.is_dir():
         raise ValueError(f"there is no folder {str(folder)!r}")
     return _words(name)
