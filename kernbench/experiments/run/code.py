@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "7fadfe4e3f4cbd84": (
+    "2f7feef576d18d43": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -37,8 +37,10 @@ MEASURE_ALIKE = {
         "not finite, half precision, datasets that augment. Rounding of intercepts that are stored for columns "
         "far from the origin. What Ctrl-C or an error leaves; scores beyond 2^53; cuts at the narrowest "
         "smoothing; class weights and validation rows that are checked. Files of several kinds and widths, names "
-        "of columns. KernelSVCCV(search='halving') had no records. Other searches and fits have the same numbers, "
-        "to the bit",
+        "of columns, labels of 64 bits, complex rows. Thin sparse rows of narrow kernels; float32 rows of a linear "
+        "kernel with an intercept; few rows after a fit of a Gaussian process; deadlines of Newton's ascent and of "
+        "earlier runs; weighted pairs. KernelSVCCV(search='halving') had no records. Other searches and fits have "
+        "the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
