@@ -91,7 +91,7 @@ def test_where_more_is_better_less_is_worse_in_the_interval_too(toy, records, ju
     rates = {"libsvm": (0.30, 0.20, 0.10), "smo": (0.29, 0.18, 0.10)}
     rows = [records.one(name, repeat=k, metrics={"rate": r}) for name, row in rates.items() for k, r in enumerate(row)]
     found = judged(replace(toy, metrics=(*toy.metrics, rate)), rows, Claim("", "smo", "libsvm", "rate", 0.0))
-    assert "+1.00 (95 % interval −1.48 to +3.48" in found.interval
+    assert "+1.00 points (95 % interval −1.48 to +3.48" in found.interval
 
 
 def test_an_interval_that_ends_at_the_limit_up_to_rounding_is_on_one_side():
