@@ -92,9 +92,9 @@ class WorkingSet:
     def _enter(self):
         """Form the core of the coordinates that may still move, if it is small enough."""
         stays = self._stays()
-        if stays.sum() < SHRINK_SHARE * len(stays):
-            return
         places = np.flatnonzero(~stays)
+        if len(places) > (1.0 - SHRINK_SHARE) * len(stays):  # rounded as in the compiled core
+            return
         core = WorkingSet(len(places), False, self.with_bias, True, False, self.zone, self.constraint)
         for name in ARRAYS:
             setattr(core, name, getattr(self, name)[places])
