@@ -2,11 +2,12 @@
 C and gamma by cross-validation
 ===============================
 
-All folds and all C of a gamma share their kernel rows, so that a whole grid costs a few fits.
+All folds, and all values of C for one gamma, share their kernel rows, so that a whole grid costs about as much as a few
+fits.
 """
 
 # %%
-# Measurements of tumours. The pipeline's scaling is done once here: it looks at no label.
+# Measurements of tumours. The columns are scaled once, before the search; this uses no labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,8 +21,8 @@ X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 
 # %%
-# Seven C and six gammas on five folds, 210 models. The star is the best cell; along the ridge a smaller gamma asks for
-# a larger C.
+# Seven values of C and six of gamma on five folds are 210 models. The star marks the best pair; along the ridge of good
+# scores, a smaller gamma goes with a larger C.
 
 search = KernelSVCCV(Cs=np.logspace(-2, 4, 7), gammas=[0.0003, 0.001, 0.003, 0.01, 0.03, 0.1], cv=5).fit(X, y)
 
@@ -31,6 +32,6 @@ SearchDisplay.from_estimator(search, kind="surface", ax=right)
 plt.show()
 
 # %%
-# The model of the best cell is already fitted to all rows.
+# After the search, the model with the best pair is already fitted to all rows.
 
 print(search.best_params_, round(search.best_score_, 3), search.n_support_)

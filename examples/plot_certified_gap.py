@@ -2,12 +2,13 @@
 Certified gap against time, for six solvers
 ===========================================
 
-All solvers of ``KernelSVC`` minimise one objective. The certificates of the models bound its minimum from below, so
-the curves show how far each solver is from it, at most, not only from the best of them.
+All solvers of ``KernelSVC`` minimise the same objective. Their certificates bound its minimum from below, so the curves
+are upper bounds on the distance of each solver to the minimum, and not only to the best of the six.
 """
 
 # %%
-# Generated rows like those of a census. A callback whose attribute ``pace`` is 0 asks for a fine trace.
+# Generated data that resemble a census. A callback with the attribute ``pace = 0`` is called often, which gives a fine
+# trace.
 
 import warnings
 
@@ -21,13 +22,13 @@ data = datasets.load("adult-like", n_train=3000, n_test=100, seed=0)
 
 
 def often(model):
-    """Record a point of the trace whenever one is due."""
+    """Do nothing: being called records a point of the trace."""
 
 
 often.pace = 0
 
 # %%
-# A second for each. Some do not converge in that time, which they say in a warning.
+# One second for each solver. Those that do not converge in this time give a warning, which is ignored here.
 
 fits = {}
 for solver in ("smo", "sdca", "pegasos", "norm-ball-sgd", "norma", "sbp"):

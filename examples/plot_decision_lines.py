@@ -2,12 +2,13 @@
 Decision lines with support vectors
 ===================================
 
-A kernel SVM is a sum of kernels around its support vectors: rows on the margin or on its wrong side. The smaller C is,
-the more of them there are, and the smoother is the line where the decision function is 0.
+The decision function of a kernel SVM is a weighted sum of kernel functions at its support vectors, the rows on the
+margin or on its wrong side. The smaller C is, the more support vectors there are, and the smoother is the decision
+boundary.
 """
 
 # %%
-# Two half moons with noise; any table of two columns will do.
+# Two half moons with noise; any data with two columns would do.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
@@ -18,7 +19,7 @@ from kernbench import KernelSVC
 X, y = make_moons(300, noise=0.25, random_state=0)
 
 # %%
-# One panel for each C. The filled colours are the decision function, the lines its values -1, 0 and 1, and the circles
+# One panel for each C. The colours show the decision function, the lines are its level sets at -1, 0 and 1, and circles
 # mark the support vectors.
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", sharey=True)

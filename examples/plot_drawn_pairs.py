@@ -2,12 +2,12 @@
 Drawn pairs against all pairs
 =============================
 
-``ROCSVC`` ranks by all pairs of a positive and a negative row. A sample of the pairs is an approximation, and no
-faster: all pairs take a sort.
+By default ``ROCSVC`` uses all pairs of a positive and a negative row. A sample of the pairs is an approximation, and no
+faster, since the loss over all pairs needs only a sort of the scores.
 """
 
 # %%
-# A class of 5 %.
+# The positive class has 5 % of the rows.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,7 @@ X, y = make_classification(8000, 12, n_informative=6, weights=[0.95], class_sep=
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# Ten draws of each number of pairs, and the AUC of all pairs.
+# Ten samples for each number of pairs, and the AUC of the model fitted to all pairs.
 
 numbers = [30, 100, 300, 1000, 3000, 10_000]
 found = np.array(

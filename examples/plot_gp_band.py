@@ -1,12 +1,12 @@
 """
-Gaussian process with its band
-==============================
+Gaussian process with a confidence band
+=======================================
 
-The posterior mean of a Gaussian process and two standard deviations, both learned from random features.
+The posterior mean of a Gaussian process with a band of two standard deviations, both learned from random features.
 """
 
 # %%
-# Noisy values of a function, none of them between 0.5 and 2.5.
+# Noisy values of a function, without any points between 0.5 and 2.5.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,7 +18,7 @@ X = np.concatenate([rng.uniform(-3, 0.5, size=200), rng.uniform(2.5, 4, size=100
 y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=300)
 
 # %%
-# The band widens where there are no values.
+# The band is wide where there are no data.
 
 model = DoublyStochasticGPRegressor(gamma=0.5, noise_variance=0.01, std="operator", random_state=0).fit(X, y)
 grid = np.linspace(-4, 5, 200)[:, None]

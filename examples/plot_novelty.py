@@ -1,12 +1,12 @@
 """
-Novelty
-=======
+Novelty detection
+=================
 
-A one-class machine learns where the training rows are; ``nu`` is the share of them that may lie outside.
+A one-class support vector machine learns the region of the training rows; at most a share ``nu`` of them lies outside.
 """
 
 # %%
-# Rows of normal operation, and new ones, some of them unusual.
+# Training rows that stand for normal operation, and new rows, some of them unusual.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,7 @@ X = make_moons(400, noise=0.1, random_state=0)[0]
 new = np.random.default_rng(0).uniform([-1.5, -1.0], [2.5, 1.5], size=(60, 2))
 
 # %%
-# The line is where the decision function is 0.
+# The line is the boundary of the region, where the decision function is 0.
 
 model = KernelNoveltyDetector(nu=0.05, gamma=5.0).fit(X)
 usual = model.predict(new) == 1

@@ -2,12 +2,12 @@
 Nyström landmarks
 =================
 
-Nyström features are the projection of a kernel onto some rows, the landmarks. A linear model on them comes close to the
-kernel machine with few of them.
+Nyström features project the kernel onto the span of some rows, the landmarks. With few landmarks, a linear model on
+these features already comes close to the kernel machine.
 """
 
 # %%
-# Digits: odd or even.
+# Handwritten digits: odd or even.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
@@ -22,7 +22,7 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16.0, y % 2, random_state=0)
 
 # %%
-# Landmarks drawn at random or by k-means, and the exact machine.
+# Test errors with landmarks drawn at random or chosen by k-means, and that of the exact kernel machine.
 
 kernel, numbers = Gaussian(2.0), [10, 20, 50, 100, 200, 500]
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")

@@ -2,11 +2,12 @@
 Random features against the kernel
 ==================================
 
-Inner products of m random features are kernel values up to an error that falls like 1/√m, whatever the number of rows.
+The inner product of the random features of two rows is their kernel value up to an error that falls like 1/√m with the
+number m of features, whatever the number of rows.
 """
 
 # %%
-# The digits of scikit-learn, with the median distance as bandwidth.
+# scikit-learn's digits, and a Gaussian kernel with the median distance between rows as its width.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,11 +2,11 @@
 Ranked range against outliers
 =============================
 
-A regression that leaves out the largest losses is not drawn towards wrong values.
+A regression that leaves out the largest losses is hardly affected by outliers, which have the largest losses.
 """
 
 # %%
-# A line, and one value in ten that is wrong.
+# Points near a line; one value in ten is wrong.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ wrong = rng.random(300) < 0.1
 y[wrong] = 6.0 - 6.0 * X[wrong, 0]
 
 # %%
-# All losses, and those without the largest 15 %.
+# One fit minimises the mean of all losses, the other the mean without the largest 15 %.
 
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.scatter(X[:, 0], y, s=8, color="0.6")

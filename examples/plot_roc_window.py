@@ -2,12 +2,12 @@
 A window of the ROC curve, and the model trained for it
 =======================================================
 
-Where false alarms are limited, only a part of the ROC curve matters. ``PartialAUCClassifier`` maximises the area over a
-range of false positive rates, ``ROCSVC`` that under the whole curve.
+If false alarms are limited, only a part of the ROC curve matters. ``PartialAUCClassifier`` maximises the area under the
+curve over a range of false positive rates, ``ROCSVC`` the area under the whole curve.
 """
 
 # %%
-# A rare class in several clusters.
+# A rare class that consists of several clusters.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
@@ -24,7 +24,8 @@ X, y = make_classification(
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %%
-# Both curves on new rows, with a band of 90 % for the second one. The dot is the threshold of ``predict``.
+# Both ROC curves on new rows, with a 90 % confidence band for the second one. The dot marks the threshold of
+# ``predict``.
 
 window = (0.0, 0.1)
 whole = make_pipeline(StandardScaler(), ROCSVC()).fit(X_train, y_train)

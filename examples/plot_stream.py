@@ -2,12 +2,12 @@
 A stream with partial_fit
 =========================
 
-Batches arrive one after the other, and none is kept. Each is first predicted, then learned from: an honest curve of the
-error, of rows that the model has not seen.
+Batches arrive one after the other, and none is kept. Each batch is first predicted and then learned from, so that the
+error is always measured on rows that the model has not seen.
 """
 
 # %%
-# A stream of batches; a file read in chunks, or a queue, would do as well.
+# A stream of batches. They could as well come from a file that is read in chunks, or from a queue.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ for seed in range(40):
     batches.append((part.X_train, part.y_train))
 
 # %%
-# Error of each batch before it is learned from.
+# The error on each batch before the model learns from it.
 
 model, errors = DoublyStochasticClassifier(gamma=2.0, random_state=0), []
 for k, (X, y) in enumerate(batches):

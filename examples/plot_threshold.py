@@ -2,11 +2,12 @@
 Threshold by sensitivity
 ========================
 
-A test is to find 90 % of the cases. The threshold is set on rows that were not in the fit, and checked on others.
+A test should detect 90 % of the cases. The threshold is set on rows that were not used in the fit, and checked on other
+rows.
 """
 
 # %%
-# Tumours, of which the malignant ones (label 0 of this data set) are to be found.
+# Measurements of tumours. The malignant ones (label 0 of this data set) should be detected.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +25,7 @@ X_train, X_rest, y_train, y_rest = train_test_split(X, malignant, train_size=0.3
 X_set, X_test, y_set, y_test = train_test_split(X_rest, y_rest, train_size=0.5, stratify=y_rest, random_state=0)
 
 # %%
-# Sensitivity and specificity of the test rows at every threshold, and the chosen one.
+# Sensitivity and specificity on the test rows at every threshold, and the threshold that was chosen.
 
 model = make_pipeline(StandardScaler(), KernelSVC()).fit(X_train, y_train)
 threshold = threshold_for(y_set, model.decision_function(X_set), sensitivity=0.9)
