@@ -63,10 +63,10 @@ class KernelModel(Model):
     """An estimator with a parameter ``kernel``, which may be precomputed."""
 
     def support_only(self) -> Any:
-        """Return a copy whose predictions take the kernel values of support vectors only, for a precomputed kernel.
+        """Return a copy that predicts from the kernel values of the support vectors only, for a precomputed kernel.
 
-        Where the fitted model predicts from ``K``, of shape (n_samples, n_train), the copy predicts the same from
-        ``K[:, support_]``, in that order. Values of other training rows need not be computed.
+        The fitted model predicts from ``K``, of shape (n_samples, n_train); the copy makes the same predictions from
+        ``K[:, support_]``, in that order. Kernel values of other training rows need not be computed.
 
         Returns
         -------

@@ -37,7 +37,7 @@ def _has_probabilities(model):
 
 
 class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
-    r"""Kernel classifier by doubly stochastic gradients: data of any length, and no support vectors.
+    r"""Kernel classifier by doubly stochastic gradients, for any number of rows; it stores no support vectors.
 
     Minimises over functions :math:`f` of the kernel's space
 
@@ -55,8 +55,9 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; in a stream it is determined by the
+        first rows. The median distance is too wide where classes alternate quickly: try a quarter of it, 16 times its
+        gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-6
@@ -66,39 +67,42 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Of the margin y f(x). More than two classes share the features: ``log_loss`` becomes softmax, the others are one
         against the rest.
     batch_size : int or "auto", default="auto"
-        New rows of a step; ``"auto"`` is 1,024, with `precondition` about 4,096 for 50,000 rows of arrays or more. A
-        rest of less than a quarter of them is spread over the batches of a pass over arrays. With
-        `precondition` smaller batches are learned from together with the rows before them, 1,024 or four for each
-        feature of a block: a window on the latest rows, which ``solver_options={"window": 0}`` turns off.
+        Number of new rows in a step; ``"auto"`` is 1,024 or, with `precondition` and arrays of at least 50,000 rows,
+        about 4,096. If the last batch of a pass over arrays would be smaller than a quarter of this, its rows are
+        spread over the other batches. With `precondition`, a step on a smaller batch also uses the rows before it: a
+        window on the latest rows, 1,024 or four for each feature of a block, which ``solver_options={"window": 0}``
+        turns off.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256 unless `batch_size` is
+        Number of features in a step; ``"auto"`` is a quarter of the rows of a batch, at most 256 unless `batch_size` is
         ``"auto"``.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs almost no tuning. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
-        Added to the diagonal of the covariance. Labels without noise bear less: try 1e-5 with ``step_size=1`` and
+        Added to the diagonal of the covariance. If the labels have little noise, try 1e-5 with ``step_size=1`` and
         ``average="tail"``.
     step_size : float or "auto", default="auto"
-        ``"auto"`` is 0.3 with and 1 without `precondition`, and 1 for the log loss of more than two classes, which is
-        less curved; up to three times as much where a pass has fewer than 100 of the large batches.
+        Factor s of the step lengths. ``"auto"`` is 0.3 with and 1 without `precondition`, and 1 for the log loss of
+        more than two classes, which is less curved; up to three times as much if a pass has fewer than 100 of the
+        batches of about 4,096 rows.
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
-        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t), the last one in
-        ``late_inverse``, too, where it is multiplied by t0 / t after step ``t0``. ``"auto"`` is ``bounded`` without and
-        ``published`` with `precondition`; over arrays, ``late_inverse`` with t0 the end of the first pass, or the
-        smallest number of batches of ``max_iter=-1``: more passes of long steps would fit the labels of the training
-        rows.
+        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / t, ``inverse_sqrt``
+        s / sqrt(t), ``published`` s / (1 + 1e-4 t), ``late_inverse`` the same, times t0 / t after step ``t0``.
+        ``"auto"`` is ``bounded`` without `precondition`; with it, ``published`` for streams and ``late_inverse`` for
+        arrays. There t0 is the end of the first pass or, if that is later, the smallest number of batches of
+        ``max_iter=-1``: more passes with long steps would fit the noise in the labels.
     average : {"last", "all", "tail", "weighted"}, default="last"
-        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
-        proportional to t.
+        Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
     max_blocks : int, default=None
-        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
+        Largest number of blocks; further steps update these blocks in turn. It limits the memory and the time of a
+        prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches unless they are the large ones of
-        ``batch_size="auto"``, and with a window as many as visit the rows of 100 batches of 1,024, at most 1,600; a
-        stream is read to its end.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 100 batches (unless ``"auto"`` chose
+        batches of about 4,096 rows), or with a window as many as visit the rows of 100 batches of 1,024, at most 1,600;
+        a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -112,8 +116,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
         A returned dict adds columns to ``trace_``; True stops the run.
@@ -136,7 +140,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     loss_ : str
         ``"softmax"`` for ``log_loss`` of more than two classes.
     form_, draws_ : str
-        How the features are made and drawn.
+        The form of the features and the way their frequencies are drawn, see `kernbench.features.RandomFeatures`.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -144,12 +148,12 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        that is a loss on new rows, averaged over the models of the pass.
+        Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
+        first pass this is the loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
-        Features of rows computed so far.
+        Number of feature values (features times rows) computed so far.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective``, ``validation_error`` if there are
         validation rows, and those of the callbacks.
@@ -305,7 +309,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+            If the kernel is given by name, the first call determines the bandwidth, so it should have many rows.
         y : array-like of shape (n_samples,)
             A call may lack a class.
         classes : array-like of shape (n_classes,), default=None

@@ -26,7 +26,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
 
         \frac{\alpha}{2} \|f\|^2 + \mathbf{E}_q\, e^{f(x)} - \mathbf{E}_p\, f(x),
 
-    whose minimiser without the regulariser is :math:`\log(p/q)`: the variational form of Kullback and Leibler's
+    whose minimiser without the regulariser is :math:`\log(p/q)`: the variational form of the Kullback-Leibler
     divergence. With ``target="ratio"`` it minimises
 
     .. math::
@@ -44,8 +44,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; in a stream it is determined by the
+        first rows.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-3
@@ -53,34 +53,37 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     target : {"log_ratio", "ratio"}, default="log_ratio"
         What f estimates.
     floor : float, default=0.1
-        Ratios below it are not told apart, for ``target="ratio"``: of relative novelty, :math:`e^{-\rho}`. Slopes of
-        the loss are up to its inverse: floors below 0.05 need smaller steps, such as ``step_size=0.03`` for 0.01.
+        For ``target="ratio"``: ratios below `floor` are not distinguished from 0; in relative novelty detection it is
+        :math:`e^{-\rho}`. Slopes of the loss are as large as 1 / `floor`, so that values below 0.05 need smaller steps,
+        such as ``step_size=0.03`` for 0.01.
     batch_size : int, default=1024
-        New rows of a step, half from each sample. With `precondition` and ``target="ratio"`` smaller batches are
-        learned from together with the rows before them, a window, see `DoublyStochasticRegressor`;
-        ``target="log_ratio"`` has none, and needs 1,024 rows.
+        Number of new rows in a step, half from each sample. With `precondition` and ``target="ratio"``, a step on a
+        smaller batch also uses a window on the rows before it, as in `DoublyStochasticRegressor`;
+        ``target="log_ratio"`` has no window, and needs 1,024 rows.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+        Number of features in a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
     damping : float, default=1e-2
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
-        ``"auto"`` is 0.3 with and 1 without `precondition`.
+        Factor s of the step lengths. ``"auto"`` is 0.3 with and 1 without `precondition`.
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
-        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
-        ``published`` with and ``bounded`` without `precondition`.
+        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / t, ``inverse_sqrt``
+        s / sqrt(t), ``published`` s / (1 + 1e-4 t). ``"auto"`` is ``published`` with and ``bounded`` without
+        `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="last"
-        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
-        proportional to t.
+        Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
     max_blocks : int, default=None
-        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
+        Largest number of blocks; further steps update these blocks in turn. It limits the memory and the time of a
+        prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches, and with a window as many as visit the
-        rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 100 batches, or with a window as many
+        as visit the rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -92,8 +95,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
         A returned dict adds columns to ``trace_``; True stops the run.
@@ -113,7 +116,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        How the features are made and drawn.
+        The form of the features and the way their frequencies are drawn, see `kernbench.features.RandomFeatures`.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -121,12 +124,12 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        that is a loss on new rows, averaged over the models of the pass.
+        Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
+        first pass this is the loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
-        Features of rows computed so far.
+        Number of feature values (features times rows) computed so far.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
     n_features_in_ : int
@@ -253,7 +256,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Parameters
         ----------
         P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)
-            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one. The
+            If the kernel is given by name, the first call determines the bandwidth, so it should have many rows. The
             shorter sample is repeated.
 
         Returns
@@ -349,7 +352,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         return self.loss_ == TARGETS["log_ratio"]
 
     def divergence(self, P: Rows, Q: Rows) -> float:
-        """Return the estimate of Kullback and Leibler's divergence of p from q, on samples of both.
+        """Return an estimate of the Kullback-Leibler divergence of p from q, from samples of both.
 
         Parameters
         ----------

@@ -46,23 +46,24 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; in a stream it is determined by the
+        first rows. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     noise_variance : float, default=0.1
         :math:`\sigma^2`, > 0, in squared units of y; the kernel's values are prior covariances in the same units.
     std : {None, "points", "operator"}, default=None
-        ``"points"``: `fit` is given the points at which standard deviations will be asked for, and solves for all of
-        them together. ``"operator"`` learns, beside the mean, the operator that gives them at any point, from two
-        independent streams of features: less accurate, and 20 (max_blocks x block_size)² bytes, for which `cache_size`
-        must have room.
+        How standard deviations are learned; None learns the mean only. ``"points"``: `fit` is given the points at which
+        standard deviations are wanted, and solves for all of them together. ``"operator"`` learns, beside the mean, an
+        operator that gives the standard deviation at any point, from two independent streams of features. This is less
+        accurate, and takes 20 (max_blocks x block_size)² bytes, for which `cache_size` must have room.
     batch_size : int, default=4096
-        New rows of a step. With `precondition` those of fewer than 1,024 rows are learned from together with the rows
-        before them (the operator is not): a window, which ``solver_options={"window": 0}`` turns off.
+        Number of new rows in a step. With `precondition`, a step for the mean on fewer than 1,024 rows also uses the
+        rows before them: a window on the latest rows, which ``solver_options={"window": 0}`` turns off. The operator
+        has no window.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is 2,048 where all rows are one batch, which is solved exactly, else as many as a
-        batch has rows, at most 2,048. Where rows are few, the error of the mean is that of the features. With an
+        Number of features in a step. ``"auto"`` is 2,048 if all rows are one batch, which is solved exactly (the error
+        of the mean is then that of the features); otherwise as many as a batch has rows, at most 2,048. With an
         operator it is as many as a batch has rows, but at least 512.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
@@ -70,13 +71,14 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     damping : float, default=0.0
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
-        ``"auto"`` is 1.
+        Factor s of the step lengths; ``"auto"`` is 1.
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
-        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
-        ``inverse_sqrt`` with and ``bounded`` without `precondition`.
+        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / t, ``inverse_sqrt``
+        s / sqrt(t), ``published`` s / (1 + 1e-4 t). ``"auto"`` is ``inverse_sqrt`` with and ``bounded`` without
+        `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="tail"
-        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
-        proportional to t.
+        Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
     max_blocks : int, default=1
         Number of blocks, which are then updated in turn. One block, with a preconditioner and a batch of all rows,
         is solved exactly in one step; None takes a new block in each step, and has no operator.
@@ -86,7 +88,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 40 batches if there are more rows than in one.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 40 batches unless one batch holds all
+        rows; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -98,8 +101,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
         A returned dict adds columns to ``trace_``; True stops the run.
@@ -127,7 +130,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        How the features are made and drawn.
+        The form of the features and the way their frequencies are drawn, see `kernbench.features.RandomFeatures`.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -135,12 +138,12 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        that is a loss on new rows, averaged over the models of the pass.
+        Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
+        first pass this is the loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
-        Features of rows computed so far.
+        Number of feature values (features times rows) computed so far.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
     n_features_in_ : int
@@ -266,10 +269,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Targets; centred, for the prior mean is 0.
+            Targets. Centre them first, since the prior mean is 0.
         points : array-like of shape (n_points, n_features), default=None
-            Where standard deviations will be predicted, with ``std="points"``. Memory grows with their number times
-            that of the features.
+            Where standard deviations will be predicted, with ``std="points"``. Memory grows with the number of points
+            times the number of features.
 
         Returns
         -------
@@ -305,7 +308,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+            If the kernel is given by name, the first call determines the bandwidth, so it should have many rows.
         y : array-like of shape (n_samples,)
         points : array-like of shape (n_points, n_features), default=None
             As for `fit`, in the first call.

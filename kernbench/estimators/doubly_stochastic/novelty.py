@@ -22,7 +22,7 @@ STEPS_OF_THE_LEVEL = (
 
 
 class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
-    r"""One-class support vector machine by doubly stochastic gradients: data of any length.
+    r"""One-class support vector machine by doubly stochastic gradients, for any number of rows.
 
     Minimises over functions :math:`f` of the kernel's space and levels :math:`\tau`
 
@@ -41,26 +41,27 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     nu : float, default=0.1
         The share of outliers, in (0, 1), and the strength of the regularisation.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; in a stream it is determined by the
+        first rows.
     degree : int, default=3
     coef0 : float, default=0.0
     batch_size : int, default=1024
-        Rows of a step.
+        Number of rows in a step.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+        Number of features in a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     step_size : float or "auto", default="auto"
-        Step t has length s / (1 + s nu t), with s = 1 by ``"auto"``.
+        Step t has the length s / (1 + s nu t), with s = `step_size`; ``"auto"`` is 1.
     average : {"last", "all", "tail", "weighted"}, default="tail"
-        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
-        proportional to t.
+        Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
     max_blocks : int, default=None
-        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
+        Largest number of blocks; further steps update these blocks in turn. It limits the memory and the time of a
+        prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches, and 20 / `nu`; a stream is read to its
-        end.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 100 batches and at least 20 / `nu`; a
+        stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -72,8 +73,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
         A returned dict adds columns to ``trace_``; True stops the run.
@@ -95,7 +96,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        How the features are made and drawn.
+        The form of the features and the way their frequencies are drawn, see `kernbench.features.RandomFeatures`.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -103,12 +104,12 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        that is a loss on new rows, averaged over the models of the pass.
+        Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
+        first pass this is the loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
-        Features of rows computed so far.
+        Number of feature values (features times rows) computed so far.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
     n_features_in_ : int
@@ -227,7 +228,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+            If the kernel is given by name, the first call determines the bandwidth, so it should have many rows.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None

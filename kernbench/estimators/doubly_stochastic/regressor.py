@@ -21,7 +21,7 @@ LOSSES = losses_of("residual")
 
 
 class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
-    r"""Kernel regression by doubly stochastic gradients: data of any length, robust losses, quantiles.
+    r"""Kernel regression by doubly stochastic gradients, for any number of rows, with robust and quantile losses.
 
     Minimises over functions :math:`f` of the kernel's space
 
@@ -39,8 +39,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
-        Parameter of a kernel that is given by name, as are `degree` and `coef0`. In a stream the first rows determine
-        it. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`; in a stream it is determined by the
+        first rows. The median distance is too wide where y changes quickly: try a quarter of it, 16 times its gamma.
     degree : int, default=3
     coef0 : float, default=0.0
     alpha : float, default=1e-6
@@ -52,35 +52,39 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         ``"absolute_error"`` ``|r|``, or ``"quantile"`` max(-q r, (1 - q) r), whose minimiser estimates the conditional
         quantile q = `quantile`.
     delta : float, default=1.0
+        Of ``huber``: size of the residuals from which on the loss is linear, > 0.
     epsilon : float, default=0.1
+        Of the epsilon-insensitive losses: residuals up to this size cost nothing; at least 0.
     quantile : float, default=0.5
-        In (0, 1).
+        Of ``quantile``; in (0, 1).
     batch_size : int, default=1024
-        New rows of a step. With `precondition` smaller batches are learned from together with the rows before them,
-        1,024 or four for each feature of a block: a window on the latest rows, which
-        ``solver_options={"window": 0}`` turns off.
+        Number of new rows in a step. With `precondition`, a step on a smaller batch also uses the rows before it: a
+        window on the latest rows, 1,024 or four for each feature of a block, which ``solver_options={"window": 0}``
+        turns off.
     block_size : int or "auto", default="auto"
-        Features of a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
+        Number of features in a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
     damping : float, default=1e-4
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
-        ``"auto"`` is 0.3 with and 1 without `precondition`.
+        Factor s of the step lengths. ``"auto"`` is 0.3 with and 1 without `precondition`.
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
-        Step t is ``step_size`` s times 1 / (1 + s alpha t), 1 / t, 1 / sqrt(t) or 1 / (1 + 1e-4 t). ``"auto"`` is
-        ``published`` with and ``bounded`` without `precondition`.
+        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / t, ``inverse_sqrt``
+        s / sqrt(t), ``published`` s / (1 + 1e-4 t). ``"auto"`` is ``published`` with and ``bounded`` without
+        `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="last"
-        Which iterates are averaged: the last alone, all, those of at least the last half of the steps, all with weights
-        proportional to t.
+        Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
     max_blocks : int, default=None
-        Number of blocks, which are then updated in turn: bounds the memory and the time of a prediction.
+        Largest number of blocks; further steps update these blocks in turn. It limits the memory and the time of a
+        prediction.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. -1 is one pass over arrays, but at least 100 batches, and with a window as many as visit the
-        rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 100 batches, or with a window as many
+        as visit the rows of 100 batches of 1,024, at most 1,600; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -92,8 +96,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws features and order. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
+        NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
         Called as ``callback(model)`` during the fit, with a copy of the current model; its time is not counted.
         A returned dict adds columns to ``trace_``; True stops the run.
@@ -113,7 +117,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     loss_ : str
     form_, draws_ : str
-        How the features are made and drawn.
+        The form of the features and the way their frequencies are drawn, see `kernbench.features.RandomFeatures`.
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
         Batches so far.
@@ -121,12 +125,12 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         What ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"interrupted"``, or ``"finished"`` at
         the end of a stream.
     objective_ : float
-        Mean loss of the batches of the last pass, each before the step on it, plus the regulariser; in a first pass
-        that is a loss on new rows, averaged over the models of the pass.
+        Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
+        first pass this is the loss on new rows, averaged over the models of the pass.
     converged_ : bool
         False: the method has no certificate, and ``duality_gap_`` is None.
     n_feature_values_ : int
-        Features of rows computed so far.
+        Number of feature values (features times rows) computed so far.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective``, ``validation_loss`` if there are
         validation rows, and those of the callbacks.
@@ -268,7 +272,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first call determines the bandwidth, if the kernel is given by name, so let it be a large one.
+            If the kernel is given by name, the first call determines the bandwidth, so it should have many rows.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
 

@@ -40,15 +40,15 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         Tolerance, > 0, of the largest violation of the optimality conditions, as in ``OneClassSVM``, and of the
         certified duality gap, divided by the magnitude of the objective.
     nu : float, default=0.5
-        In (0, 1].
+        Upper bound on the share of training rows below the level and lower bound on that of support vectors; in (0, 1].
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably no longer change.
+        Whether to leave rows out whose coefficients will probably not change any more.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     verbose : int, default=0
         1 shows a progress bar.
     max_iter : int, default=-1
-        Maximal number of iterations; -1 means 10 million, or 100 for each row if that is more.
+        Maximum number of iterations; -1 means 10 million, or 100 for each row if that is more.
     max_seconds : float, default=None
         Time budget in seconds; None means no limit.
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -58,8 +58,9 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
     random_state : int, RandomState, Generator or None, default=None
         Draws the rows of ``gamma="median"``; not used otherwise.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit`` with a copy of the model that has the current iterate;
+        its time is not counted. If it returns a dict, this adds columns to ``trace_``; if it returns True, the run
+        stops.
 
     Attributes
     ----------

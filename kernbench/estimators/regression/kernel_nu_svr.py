@@ -29,7 +29,8 @@ class KernelNuSVR(KernelSVR):
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1].
+        Upper bound on the share of rows with residuals larger than ``epsilon_`` and lower bound on the share of support
+        vectors; in (0, 1].
     C : float, default=1.0
         Inverse strength of the regularisation, > 0.
     kernel : str, Kernel or callable, default="rbf"
@@ -38,7 +39,7 @@ class KernelNuSVR(KernelSVR):
     gamma : {"scale", "auto", "median"} or float, default="scale"
     coef0 : float, default=0.0
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably no longer change.
+        Whether to leave rows out whose coefficients will probably not change any more.
     tol : float, default=1e-3
         Tolerance, > 0, of the largest violation of the optimality conditions, divided by the targets' mean distance
         from their median, and of the certified duality gap, divided by the objective.
@@ -47,7 +48,7 @@ class KernelNuSVR(KernelSVR):
     verbose : int, default=0
         1 shows a progress bar.
     max_iter : int, default=-1
-        Maximal number of iterations; -1 means 10 million, or 100 for each row if that is more.
+        Maximum number of iterations; -1 means 10 million, or 100 for each row if that is more.
     max_seconds : float, default=None
         Time budget in seconds; None means no limit.
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -62,7 +63,7 @@ class KernelNuSVR(KernelSVR):
     Attributes
     ----------
     epsilon_ : float
-        Half the width of the zone that was found: residuals up to this size cost nothing.
+        Half the width of the insensitive tube that was found: residuals up to this size cost nothing.
     objective_, duality_gap_ : float
         The objective above divided by C times the sum of the weights, and a certified bound on its distance to the
         optimum.
@@ -76,7 +77,7 @@ class KernelNuSVR(KernelSVR):
 
     See Also
     --------
-    KernelSVR : Half the width of the zone as a parameter.
+    KernelSVR : Half the width of the tube is a parameter.
 
     References
     ----------

@@ -42,31 +42,31 @@ class KernelRegressor(ExpansionRegressor):
         ``sklearn.kernel_ridge.KernelRidge`` is n alpha; with ``epsilon_insensitive`` the C of ``sklearn.svm.SVR`` is
         1 / (n alpha).
     delta : float, default=1.0
-        > 0.
+        Of ``huber``: size of the residuals from which on the loss is linear, > 0.
     epsilon : float, default=0.1
-        At least 0.
+        Of the epsilon-insensitive losses: residuals up to this size cost nothing; at least 0.
     quantile : float, default=0.5
-        In (0, 1).
+        Of ``quantile``; in (0, 1).
     solver : {"auto", "smo", "newton", "sdca", "norma", "pegasos"}, default="auto"
-        ``smo``, sequential minimal optimisation as in `KernelSVC`, is chosen for losses with kinks and for
-        ``squared_epsilon_insensitive``, whose solutions have few support vectors. ``newton`` factorises the kernel
-        matrix; for the squared error one step is exact (kernel ridge regression), for ``huber`` a few. It is chosen for
-        these losses and up to 4,000 rows; else ``sdca``, dual coordinate ascent [1]_.
+        ``"auto"`` chooses ``smo``, sequential minimal optimisation as in `KernelSVC`, for losses with kinks and for
+        ``squared_epsilon_insensitive``, whose solutions have few support vectors; for ``squared_error`` and ``huber``
+        it chooses ``newton`` up to 4,000 rows, and ``sdca``, dual coordinate ascent [1]_, above. ``newton`` factorises
+        the kernel matrix; one step is exact for the squared error (kernel ridge regression), a few for ``huber``.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective. For ``smo`` that of the largest violation of the
-        optimality conditions, too, divided by the targets' mean distance from the best constant.
+        Tolerance, > 0, for the certified duality gap divided by the objective; for ``smo`` also for the largest
+        violation of the optimality conditions, divided by the targets' mean distance from the best constant.
     max_iter : int, default=-1
-        Maximal number of iterations; one of ``sdca`` is a step on one row. -1 means the number of passes over the data
-        given in the registry.
+        Maximum number of iterations; an iteration of ``sdca`` is a step on one row. -1 means the number of passes over
+        the data given in the registry.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
-        ``smo`` finds the best intercept, which is not regularised, as in ``sklearn.svm.SVR``. For other solvers it is
-        the constant of least loss (for the squared error the mean of y), and f has none of its own. A linear kernel,
-        given by name or object, is taken of the columns less their means, so that <w, x> + b has the best b for the
-        squared error, as in ``sklearn.linear_model.Ridge``; of a function or a precomputed matrix nothing is known of
-        columns, so that f is 0 at their origin, as in ``sklearn.kernel_ridge.KernelRidge``. False leaves y and columns
-        as they are.
+        ``smo`` finds the best intercept, which is not regularised, as in ``sklearn.svm.SVR``. With other solvers the
+        intercept is the constant of least loss (for the squared error the mean of y), and f is fitted to the remaining
+        targets. For a linear kernel, given by name or object, the columns are centred by their means, so that
+        <w, x> + b has the best b for the squared error, as in ``sklearn.linear_model.Ridge``. With a function or a
+        precomputed matrix the columns are unknown, so they are not centred, as in ``sklearn.kernel_ridge.KernelRidge``.
+        False leaves y and the columns unchanged.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes); the kernel matrix of at most 2,500 rows is kept whatever it
         is.
@@ -76,15 +76,16 @@ class KernelRegressor(ExpansionRegressor):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
     random_state : int, RandomState, Generator or None, default=None
-        Order in which rows are drawn. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
+        (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit`` with a copy of the model that has the current iterate;
+        its time is not counted. If it returns a dict, this adds columns to ``trace_``; if it returns True, the run
+        stops.
     verbose : int, default=0
         1 shows a progress bar of the iterations.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``smo`` and ``sdca``.
+        Further keyword arguments for the solver's class, such as ``{"shrinking": False}`` for ``smo`` and ``sdca``.
 
     Attributes
     ----------
@@ -98,9 +99,9 @@ class KernelRegressor(ExpansionRegressor):
     coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Weights of the features; linear kernel only.
     centre_ : ndarray of shape (n_features,), or None
-        Means of the columns, which ``fit`` subtracts with a linear kernel and an intercept: f is 0 there, so that
-        predictions do not depend on a shift of the columns. ``coef_`` is the sum of the centred support vectors times
-        ``dual_coef_``, and belongs with ``intercept_`` to rows as they are. None for other kernels.
+        Means of the columns, which ``fit`` subtracts with a linear kernel and an intercept, so that predictions do not
+        depend on a shift of the columns. ``coef_`` is the sum of the centred support vectors times ``dual_coef_``;
+        together with ``intercept_`` it applies to rows that are not centred. None for other kernels.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}
@@ -108,13 +109,12 @@ class KernelRegressor(ExpansionRegressor):
     solver_ : str
         The solver that `solver` stands for.
     n_iter_ : ndarray of shape (1,) or (n_outputs,)
-        Iterations of the last ``fit``; one of ``smo`` moves two coefficients.
+        Iterations of the last ``fit``; an iteration of ``smo`` changes two coefficients.
     converged_ : bool
         Whether `tol` was reached.
     status_ : str, or list of str with more than one output
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"stagnated"``,
-        ``"interrupted"``.
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"stagnated"``, ``"interrupted"``; see `KernelSVC`.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_outputs,) with more than one output
@@ -122,7 +122,7 @@ class KernelRegressor(ExpansionRegressor):
     duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
         Certified bound on the distance of ``objective_`` to the optimum.
     n_kernel_evaluations_ : int
-        Kernel values that ``fit`` computed.
+        Number of kernel values that ``fit`` computed.
     trace_ : dict of lists, or list of dicts with more than one output
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
     n_features_in_ : int
@@ -208,7 +208,7 @@ class KernelRegressor(ExpansionRegressor):
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets; each column of several is an output, fitted by itself.
+            Targets; with several columns, each is an output that is fitted separately.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
             row, 0 to leaving it out.
@@ -235,7 +235,7 @@ class KernelRegressor(ExpansionRegressor):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, from large to small, each from the solution before it.
+        """Fit a model for each of several alphas, from large to small, each starting from the previous solution.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class KernelRegressor(ExpansionRegressor):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        ``max_seconds`` limits all fits together. The estimator itself is not changed.
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
         fit_task(KernelRegressorTask(in_turn[0], X, y, sample_weight), in_turn)

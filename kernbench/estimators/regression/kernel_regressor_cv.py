@@ -30,11 +30,12 @@ from kernbench.kernels.domain import is_precomputed
 class KernelRegressorCV(Search, ExpansionRegressor):
     """`KernelRegressor` with ``alpha`` and ``gamma`` chosen by cross-validation, each fold along a path of warm starts.
 
-    Every cell is solved to `tol`, as in ``GridSearchCV(KernelRegressor(), ...)``, from the solution of its fold for the
-    alpha before, with the kernel rows that were computed for it. With ``smo`` all folds have the same kernel rows, as
-    in `KernelSVCCV`, and start from the solution for all rows: the more columns, the more this saves. With the squared
-    error and ``newton`` one eigendecomposition of the kernel matrix serves all folds and alphas, leaving one out
-    included. Other solvers fit the training part of each fold by itself.
+    Every cell of the grid (a combination of the parameters to choose) is solved to `tol` in every fold, as in
+    ``GridSearchCV(KernelRegressor(), ...)``; each fit starts from the solution of its fold for the previous alpha, with
+    the kernel rows that were computed for it. With ``smo`` all folds use the same kernel rows, as in `KernelSVCCV`, and
+    start from the solution for all rows; the more columns, the more time this saves. With the squared error and
+    ``newton`` one eigendecomposition of the kernel matrix serves all folds and alphas, leave-one-out included. Other
+    solvers fit the training part of each fold separately.
 
     Parameters
     ----------
@@ -56,24 +57,24 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Number of folds, of consecutive rows as in scikit-learn, or anything that its ``check_cv`` accepts, if it holds
         out each row at most once.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means R². Weights of rows enter the scores, where these can take them.
+        As in ``GridSearchCV``; None means R². Sample weights are passed to scores that accept them.
     refit : bool, str or callable, default=True
-        As in `KernelSVCCV`, like the next ones.
+        As in `KernelSVCCV`.
     n_jobs : int, default=None
-        Number of folds, or where they are solved together of gammas, that are solved at a time, in the workers of
-        joblib's backend.
+        Number of folds (or of gammas, if all folds are solved together) that are solved at the same time, in the
+        workers of joblib's backend.
     memory : str or Path, default=None
-        Folder of finished cells, which are not solved again.
+        Folder for finished cells, which another search does not solve again; see `KernelSVCCV`.
     warm_start : bool, default=False
-        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, targets, weights,
-        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+        Keep the finished cells for the next ``fit``, which solves only the new cells of an extended grid, if rows,
+        targets, weights, folds and other parameters are the same. Otherwise all cells are solved again.
     max_seconds : float, default=None
-        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
-        during the search does the same.
+        Time budget of the search in seconds. If it ends early, the best of the finished cells is taken, with a warning;
+        Ctrl-C during the search has the same effect.
     cache_size : float, default=500
-        Megabytes of kernel rows, with ``smo`` those of all folds, else of each.
+        Memory for kernel rows in megabytes (2²⁰ bytes): with ``smo`` for all folds together, otherwise for each.
     callback : callable or list of callables, default=None
-        Called during the last fit.
+        Called during the last fit, the one to all rows; see `KernelSVC`.
     verbose : int, default=0
         Whether to show a progress bar over the cells.
     kernel, degree, coef0, delta, epsilon, quantile, solver, tol : see `KernelRegressor`
@@ -89,7 +90,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     cv_results_ : dict of arrays
         As in ``GridSearchCV``.
     oof_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        Predictions of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+        Out-of-fold predictions of the best cell: each row's from the fold that held it out; NaN for rows that no fold
+        held out.
     n_splits_ : int
     multimetric_ : bool
     refit_time_ : float

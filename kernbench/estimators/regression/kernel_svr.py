@@ -43,13 +43,13 @@ class KernelSVR(KernelRegressor):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The loss above, or its square, as in ``sklearn.svm.LinearSVR``.
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably no longer change.
+        Whether to leave rows out whose coefficients will probably not change any more.
     cache_size : float, default=500
         Memory for kernel rows in megabytes (2²⁰ bytes).
     verbose : int, default=0
         1 shows a progress bar.
     max_iter : int, default=-1
-        Maximal number of iterations; -1 means 10 million, or 100 for each row if that is more.
+        Maximum number of iterations; -1 means 10 million, or 100 for each row if that is more.
     max_seconds : float, default=None
         Time budget in seconds; None means no limit.
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -191,7 +191,7 @@ class KernelSVR(KernelRegressor):
         return self
 
     def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several Cs, from small to large, each from the solution before it.
+        """Fit a model for each of several values of C, from small to large, each starting from the previous solution.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class KernelSVR(KernelRegressor):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        ``max_seconds`` limits all fits together. The estimator itself is not changed.
         """
         models, in_turn = models_along(self, "C", Cs, ascending=True)
         fit_task(self._task(in_turn[0], X, y, sample_weight), in_turn)

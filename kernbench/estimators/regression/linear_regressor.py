@@ -40,46 +40,47 @@ class LinearRegressor(RegressorMixin, Model):
         Strength of the regularisation, > 0. With the squared error that of
         ``sklearn.linear_model.Ridge`` is n alpha.
     delta : float, default=1.0
-        > 0.
+        Of ``huber``: size of the residuals from which on the loss is linear, > 0.
     epsilon : float, default=0.1
-        At least 0.
+        Of the epsilon-insensitive losses: residuals up to this size cost nothing; at least 0.
     quantile : float, default=0.5
-        In (0, 1).
+        Of ``quantile``; in (0, 1).
     solver : str, default="auto"
-        ``newton``, whatever the scales of the columns and `alpha`, is chosen for at most 1,500 columns (with losses
-        other than ``squared_error`` and ``huber`` only if there are at least as many rows); for the squared error its
-        one step solves the normal equations.
-        With more columns it is chosen for the smooth losses on at least as many rows. Else ``sdca``, dual coordinate
-        ascent [1]_. ``rbcd`` minimises the smooth losses only.
-        ``kernbench.solvers.registry.names("linear-regression")`` lists all.
+        ``"auto"`` chooses ``newton``, which does not depend on the scales of the columns and on `alpha`, for at most
+        1,500 columns (with losses other than ``squared_error`` and ``huber`` only if there are at least as many rows as
+        columns), and for more columns if the loss is smooth and there are at least as many rows; for the squared error,
+        one step solves the normal equations. Otherwise it chooses ``sdca``, dual coordinate ascent [1]_. ``rbcd``
+        minimises smooth losses only. ``kernbench.solvers.registry.names("linear-regression")`` lists all.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
-        continues to the last digit if a million steps suffice, since this costs almost nothing; so does ``newton``,
-        with losses that have kinks up to 64 columns.
+        Tolerance, > 0, for the certified duality gap divided by the objective. If X has at most 16,384 stored values,
+        ``sdca`` continues to the last digit, provided that a million steps suffice, since this costs almost nothing; so
+        does ``newton`` (with losses that have kinks up to 64 columns).
     max_iter : int, default=-1
-        Maximal number of iterations; one of ``sdca`` is a step on one row, one of
-        ``newton`` a Newton step. -1 means the limit given in the registry; of ``sdca`` at least 10 million steps, or as
-        many as touch 10⁹ stored values.
+        Maximum number of iterations. An iteration of ``sdca`` is a step on one row, one of ``newton`` a Newton step. -1
+        means the limit given in the registry; for ``sdca`` this is at least 10 million steps, or as many as read 10⁹
+        stored values.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
         Whether there is an intercept; False fixes it at 0. The targets are centred by the constant of least loss, dense
-        columns by their means. That leaves 0 for the squared error; for the other losses, and sparse rows, solvers
-        other than ``newton`` regularise what remains of the intercept, as the weight of a column as long as a row.
+        columns by their means; for the squared error the intercept of the centred problem is then 0. For other losses,
+        and for sparse rows, solvers other than ``newton`` regularise what remains of the intercept, as the weight of a
+        constant column whose entries have the size of a row's norm.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if columns, solver and loss are the same.
     random_state : int, RandomState, Generator or None, default=None
-        Order in which rows are drawn. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
+        (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit`` with a copy of the model that has the current iterate;
+        its time is not counted. If it returns a dict, this adds columns to ``trace_``; if it returns True, the run
+        stops.
     verbose : int, default=0
         1 shows a progress bar of the iterations.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+        Further keyword arguments for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
 
     Attributes
     ----------
@@ -95,9 +96,8 @@ class LinearRegressor(RegressorMixin, Model):
     converged_ : bool
         Whether `tol` was reached.
     status_ : str, or list of str with more than one output
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"stagnated"``,
-        ``"interrupted"``.
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
+        ``"stagnated"``, ``"interrupted"``; see `KernelSVC`.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_outputs,) with more than one output
@@ -105,7 +105,7 @@ class LinearRegressor(RegressorMixin, Model):
     duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
         Certified bound on the distance of ``objective_`` to the optimum.
     n_inner_products_ : int
-        Inner products with rows of X, and updates of w by a row, that ``fit`` took.
+        Number of inner products with rows of X, and of updates of w by a row, in ``fit``.
     n_kernel_evaluations_ : int
         0.
     trace_ : dict of lists, or list of dicts with more than one output
@@ -192,7 +192,7 @@ class LinearRegressor(RegressorMixin, Model):
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows. With an intercept they are copied once; sparse rows stay sparse.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Targets; each column of several is an output, fitted by itself.
+            Targets; with several columns, each is an output that is fitted separately.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of the losses, at least 0, relative to their mean; a weight of k is equivalent to k copies of the
             row, 0 to leaving it out.
@@ -217,7 +217,7 @@ class LinearRegressor(RegressorMixin, Model):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, from large to small, each from the solution before it.
+        """Fit a model for each of several alphas, from large to small, each starting from the previous solution.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class LinearRegressor(RegressorMixin, Model):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        ``max_seconds`` limits all fits together. The estimator itself is not changed.
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
         fit_task(LinearRegressorTask(in_turn[0], X, y, sample_weight), in_turn)

@@ -30,9 +30,9 @@ class ROCSVC(RankingClassifier):
         + \frac{1}{n_+ n_-} \sum_{i: y_i = +} \; \sum_{j: y_j = -} \ell\bigl(f(x_i) - f(x_j)\bigr),
         \qquad \ell(t) = \max(0, 1 - t),
 
-    over all pairs of a positive and a negative row, or over pairs that are drawn [1]_. The loss is large where a
-    negative scores higher than a positive; an intercept cancels, so it is set afterwards, for a requested sensitivity
-    or specificity.
+    over all pairs of a positive and a negative row, or over a random sample of pairs [1]_. The loss of a pair is large
+    if the negative row scores higher than the positive one. An intercept cancels, so it is set afterwards, for a
+    requested sensitivity or specificity.
 
     Parameters
     ----------
@@ -42,48 +42,50 @@ class ROCSVC(RankingClassifier):
     alpha : float, default=1e-3
         Strength of the regularisation, > 0; the λ of the paper. It does not depend on the number of rows.
     pairs : {"all", "n_samples"} or int, default="all"
-        ``"all"`` uses all pairs exactly, by sorting, in O(n log n): the best choice. An integer draws this many once,
-        with replacement (so it may exceed their number), and minimises over these; ``"n_samples"``, as many as there
-        are rows, is what the paper does. ``solver_options={"balanced": True}`` draws each row of a class equally often.
+        ``"all"`` uses all pairs exactly, by sorting, in O(n log n), and is recommended. With an integer, this number of
+        pairs is drawn once, with replacement (so it may exceed the number of pairs); ``"n_samples"`` draws as many
+        pairs as there are rows, as in the paper [1]_. ``solver_options={"balanced": True}`` draws each row of a class
+        equally often.
     loss : {"auto", "hinge", "squared_hinge", "log_loss", "squared"}, default="auto"
         ``hinge`` as above; ``squared_hinge`` its square and ``log_loss`` log(1 + exp(-t)), which are smooth;
         ``squared`` (1 - t)², which has a closed form for at most 1,500 columns or features, used for every `solver`.
         ``"auto"`` is ``squared_hinge`` for ``solver="newton"``, which needs a smooth loss, and ``hinge`` for the rest.
     threshold : "youden", float, ("sensitivity", s) or ("specificity", q), default="youden"
-        Rows that score at least this much are positive. ``("sensitivity", s)``: the largest threshold at which
-        a share s of the positives is predicted positive; ``("specificity", q)``: one at which a share q of the
-        negatives is predicted negative, half way to the next score; both in (0, 1]. ``"youden"`` maximises the
-        sum of the two. With ties a rate can be larger than requested, never smaller.
+        Rows whose score is at least the threshold are predicted positive. ``("sensitivity", s)``: the largest threshold
+        at which at least a share s of the positives is predicted positive; ``("specificity", q)``: a threshold at which
+        at least a share q of the negatives is predicted negative, half way to the next score; s and q are in (0, 1].
+        ``"youden"`` maximises the sum of sensitivity and specificity.
     threshold_on : "train" or float, default="train"
-        The rows on whose scores the threshold is set. Training rows score a little better than new ones, especially
-        with a small `alpha`; a float in (0, 1) holds out that share of each class, drawn at random, and uses their
-        scores. `adjust_threshold` takes any other rows.
+        The rows on whose scores the threshold is set. Scores of training rows are optimistic, especially with a small
+        `alpha`; a float in (0, 1) holds out this share of each class, drawn at random, and uses their scores. To use
+        other rows, call `adjust_threshold`.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     features : {"auto", "nystroem", "random", "exact"}, default="auto"
-        How a kernel is represented. ``exact`` is the kernel itself, a matrix of n² values; ``nystroem`` projects it
-        onto landmarks, ``random`` draws features, both linear in n. ``"auto"`` takes the columns of X for
-        ``kernel="linear"``; ``exact`` for at most 2,000 rows or a precomputed kernel; otherwise, and whenever
-        `n_landmarks` or another choice of `landmarks` is given or the squared loss needs features, ``nystroem``.
+        How a kernel is represented. ``exact`` uses the kernel matrix of n² values; ``nystroem`` projects the kernel
+        onto landmarks and ``random`` draws random features, both at a cost linear in n. ``"auto"`` takes the columns of
+        X for ``kernel="linear"``, and ``exact`` for at most 2,000 rows or a precomputed kernel; otherwise ``nystroem``,
+        and also if `n_landmarks` or `landmarks` is given or the squared loss needs features.
     n_landmarks : int, default=None
         For ``nystroem``; None means 300, or as many as there are rows.
     landmarks : {"stratified", "uniform", "kmeans", "leverage"} or rows, default="stratified"
-        For ``nystroem``: rows drawn inside each class in proportion to its size, among all rows, centroids,
-        or rows drawn by their ridge leverage scores; an array of shape (m, n_features) gives the landmarks
-        themselves. See `kernbench.features.Nystroem`.
+        For ``nystroem``: rows drawn inside each class in proportion to its size (``stratified``), rows drawn from all
+        (``uniform``), centroids (``kmeans``), or rows drawn by their ridge leverage scores (``leverage``); an array of
+        shape (m, n_features) gives the landmarks themselves. See `kernbench.features.Nystroem`.
     n_features : int, default=None
         For ``random``; None means 512.
     solver : {"bundle", "newton", "adamax", "gradient"}, default="bundle"
-        ``bundle`` (cutting planes) and ``newton`` reach a certified gap in tens of iterations; ``adamax`` is
-        what the paper uses, ``gradient`` the same with a fixed step. Adamax moves no weight by more than 0.002 in
-        an iteration, too little for landmarks: there, give it ``solver_options={"step_size": 0.2}``.
+        ``bundle`` (cutting planes [2]_) and ``newton`` (truncated Newton [3]_) reach a certified gap in tens of
+        iterations. ``adamax`` [4]_ is the paper's method, ``gradient`` the same with a fixed step. Adamax changes a
+        weight by at most 0.002 in an iteration, which is too little with landmarks: there, use
+        ``solver_options={"step_size": 0.2}``.
     tol : float, default=1e-3
         Tolerance, > 0. ``bundle``, ``newton``: duality gap divided by the objective. ``adamax``,
         ``gradient``: change of the best objective over 20 iterations.
     max_iter : int, default=-1
-        Maximal number of iterations; -1 means 1,000.
+        Maximum number of iterations; -1 means 1,000.
     max_seconds : float, default=None
         Time budget of the solver in seconds; features and callbacks are not charged.
     cache_size : float, default=500
@@ -95,18 +97,19 @@ class ROCSVC(RankingClassifier):
     reservoir_size : int, default=1000
         Rows of each class that ``partial_fit`` keeps; fixed by the first batch.
     warm_start : bool, default=False
-        Start the next ``fit`` from the solution of the last one. For the same rows the feature map and the pairs are
-        kept too, and a run ended by a limit continues exactly where it stopped.
+        Start the next ``fit`` from the solution of the last one. For the same rows, the feature map and the pairs are
+        kept too, and a run that was ended by a limit continues exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Draws landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an
-        int for the same result each time; None is NumPy's global state (``np.random.seed``).
+        Source of landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an int for
+        reproducible results; None is NumPy's global state (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a model fitted up to that moment.
-        A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit`` with a copy of the model that has the current iterate;
+        its time is not counted. If it returns a dict, this adds columns to ``trace_``; if it returns True, the run
+        stops.
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"step_size": 0.02}`` for ``adamax``.
+        Further keyword arguments for the solver's class, such as ``{"step_size": 0.02}`` for ``adamax``.
 
     Attributes
     ----------
@@ -279,9 +282,9 @@ class ROCSVC(RankingClassifier):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, each from the solution before it.
+        """Fit a model for each of several values of alpha, each starting from the previous solution.
 
-        They share one feature map and, where pairs are drawn, the pairs. Costs about as much as a few single
+        The fits share one feature map and, if pairs are drawn, the pairs. A path costs about as much as a few single
         fits.
 
         Parameters
@@ -298,7 +301,7 @@ class ROCSVC(RankingClassifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        ``max_seconds`` limits all fits together. The estimator itself is not changed.
         """
         models, in_turn = models_along(self, "alpha", alphas, ascending=False)
         fit_models(in_turn, X, y, sample_weight)
@@ -311,15 +314,15 @@ class ROCSVC(RankingClassifier):
     ) -> Self:
         """Learn from the next rows of a stream.
 
-        Each row of the batch is paired with rows of the other class, drawn from a reservoir: a uniform sample
-        (in proportion to the weights, if there are any) of ``reservoir_size`` rows of each class of the
-        stream so far, this batch included. Steps of averaged stochastic gradient descent on these fresh pairs
-        follow. The threshold is set on the reservoir.
+        Each row of the batch is paired with rows of the other class, drawn from a reservoir: a random sample of
+        ``reservoir_size`` rows of each class of the stream so far, this batch included (uniform, or in proportion to
+        the weights, if there are any). Averaged stochastic gradient descent then takes steps on these pairs. The
+        threshold is set on the reservoir.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            With a kernel, the first batch fixes the bandwidth and the landmarks, so it should be large.
+            With a kernel, the bandwidth and the landmarks are determined from the first batch, so it should be large.
         y : array-like of shape (n_samples,)
             A batch may lack a class.
         classes : array-like of shape (2,), default=None
@@ -340,9 +343,9 @@ class ROCSVC(RankingClassifier):
 
         Notes
         -----
-        ``pairs`` is the number of pairs per batch: ``"n_samples"`` gives each row one partner, ``"all"``
-        eight. After `fit` it continues from that solution (it restarts if ``features="auto"`` had chosen ``exact``).
-        `solver`, `tol`, the limits and `threshold_on` are ignored.
+        ``pairs`` is the number of pairs per batch: with ``"n_samples"`` each row is paired with one other row, with
+        ``"all"`` with eight. After `fit`, `partial_fit` continues from that solution (it restarts if
+        ``features="auto"`` had chosen ``exact``). `solver`, `tol`, the limits and `threshold_on` are ignored.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)
         return self

@@ -27,8 +27,9 @@ OF_CURVE = ("alpha_", "alphas_", "auc_path_", "mean_auc_", "standard_error_")
 class ROCSVCCV(RankingSearch, RankingClassifier):
     """`ROCSVC` with ``alpha`` chosen by the mean AUC of stratified cross-validation.
 
-    Each fold fits one feature map to its training part, fits the alphas from large to small, each from the previous
-    solution, and scores its validation part. The alpha of the best mean is then fitted to all rows.
+    In each fold, one feature map is fitted to the training part, the models for all alphas are fitted from large to
+    small, each starting from the previous solution, and scored on the validation part. Then a model with the best alpha
+    is fitted to all rows.
 
     Parameters
     ----------
@@ -40,24 +41,24 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
         most once. Indices are those of the rows given to `fit`, among them rows of weight 0.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means the AUC. Weights of rows enter the scores, where these can take them.
+        As in ``GridSearchCV``; None means the AUC. Sample weights are passed to scores that accept them.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     selection : {"best", "1se"}, default="best"
-        ``"best"`` takes the alpha of the largest mean AUC, of equal ones the largest; ``"1se"`` the largest
-        whose mean is within one standard error of that.
+        ``"best"`` takes the alpha with the largest mean AUC (of equal ones the largest alpha); ``"1se"`` takes the
+        largest alpha whose mean AUC is within one standard error of the best.
     n_jobs : int, default=None
-        Number of folds fitted at a time, in the workers of joblib's backend.
+        Number of folds fitted at the same time, in the workers of joblib's backend.
     memory : str or Path, default=None
-        Folder of finished cells, which are not solved again.
+        Folder for finished cells, which another search does not solve again; see `KernelSVCCV`.
     warm_start : bool, default=False
-        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
-        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+        Keep the finished cells for the next ``fit``, which solves only the new cells of an extended grid, if rows,
+        labels, weights, folds and other parameters are the same. Otherwise all cells are solved again.
     max_seconds : float, default=None
-        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
-        during the search does the same.
+        Time budget of the search in seconds. If it ends early, the best of the finished cells is taken, with a warning;
+        Ctrl-C during the search has the same effect.
     callback : callable or list of callables, default=None
-        Called during the last fit.
+        Called during the last fit, the one to all rows; see `KernelSVC`.
     verbose : int, default=0
         Whether to show a progress bar over the cells.
     pairs, loss, threshold, threshold_on, gamma, degree, coef0 : see `ROCSVC`
@@ -80,7 +81,8 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
     best_params_, best_score_, best_index_, cv_results_, n_splits_, multimetric_, refit_time_
         As in `KernelSVCCV`; ``cv_results_`` is in the order of ``alphas_``.
     oof_decision_ : ndarray of shape (n_samples,)
-        Scores with the alpha chosen, each row's from the fold that held it out; NaN for rows that none held out.
+        Out-of-fold scores with the alpha chosen: each row's from the fold that held it out; NaN for rows that no fold
+        held out.
     estimator_ : ROCSVC
         Shares its arrays with this model.
     n_kernel_evaluations_ : int

@@ -21,12 +21,12 @@ from kernbench.validation.numbers import check_number
 class KernelSVCCV(SVCSearch, ExpansionClassifier):
     """`KernelSVC` with ``C``, ``gamma`` and kernel chosen by cross-validation, all folds on the same kernel rows.
 
-    Every cell of the grid is solved to `tol`, as in ``GridSearchCV(KernelSVC(), ...)``; the
-    problem of a fold is that of all rows with the coefficients of the held-out rows fixed at 0. So all folds and Cs use
-    the kernel rows that were computed once (as far as ``cache_size`` holds them), each fold starts from the solution
-    for all rows or from its own for the C before, and the gradient holds the scores of held-out rows, so that nothing
-    is predicted. Few rows of more than two classes are fitted fold by fold, as `KernelSVC` fits them, where this is
-    faster.
+    Every cell of the grid (a combination of the parameters to choose) is solved to `tol` in every fold, as in
+    ``GridSearchCV(KernelSVC(), ...)``. The problem of a fold is that of all rows with the coefficients of the held-out
+    rows fixed at 0. So all folds and all values of C use the same kernel rows, which are computed once if they fit into
+    ``cache_size``; each fold starts from the solution for all rows or from its own solution for the previous C; and the
+    gradient contains the scores of the held-out rows, so that nothing needs to be predicted. With few rows and more
+    than two classes, folds are fitted separately, as `KernelSVC` fits them, if this is faster.
 
     Parameters
     ----------
@@ -40,61 +40,68 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Kernels to choose from, in place of `kernel`: each with all gammas, or once if it has no gamma. They share
         ``degree`` and ``coef0``; for others pass objects of ``kernbench.kernels``.
     cv : int, splitter or iterable, default=5
-        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
-        most once. With ``LeaveOneOut``, unless weights are balanced, only rows with a coefficient are solved without,
-        and with two classes scored by accuracy these up to the sign of their decision value. The best cell's decision
-        values are solved to `tol` nevertheless.
+        Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, provided that it holds out
+        each row at most once. With ``LeaveOneOut`` (and without balanced class weights) only the folds that hold out a
+        support vector are solved, since the others have the solution for all rows; with two classes and accuracy as the
+        score, they are solved only until the sign of the held-out decision value is certain. At the end, the decision
+        values of the best cell are solved to `tol`.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
-        `calibration`. Weights of rows enter the scores, where these can take them, as in ``GridSearchCV`` of
-        scikit-learn 1.9. A function ``score(model, X, y)`` is given held-out rows, and may ask `model` for the
-        predictions of all of them, not of some.
+        `calibration`. Sample weights are passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.
+        A function ``score(model, X, y)`` is given the held-out rows, and can ask `model` only for the predictions of
+        all of them.
     refit : bool, str or callable, default=True
         As in ``GridSearchCV``: whether to fit the model to all rows with the best parameters; with several scores the
-        name of the one that decides, or False; or a function that returns the index of the cell to take, given
-        ``cv_results_``.
+        name of the score that decides, or False; or a function of ``cv_results_`` that returns the index of the cell to
+        take.
     search : {"exact", "race", "halving"}, default="exact"
-        ``"race"`` drops a cell, with its further folds, once it is worse than the best one in a paired test of the
-        losses of held-out rows, and a gamma all of whose cells are worse on a subsample. The others are solved as by
-        ``"exact"``. Only for accuracy. ``cv_results_`` then has ``dropped_after``, such as "fold 3",
-        ``dropped_p_value`` and ``dropped_against``, the index of the better cell. ``"halving"`` takes less time and
-        states no risk, as scikit-learn's ``HalvingGridSearchCV``: all cells are solved on few rows, the better ones of
-        each round on more, and those of the last round, at most `factor`, on all, as by ``"exact"``. For any one score.
-        ``cv_results_`` then has ``dropped_after``, such as "1111 rows", ``dropped_score``, the mean score there, and
-        ``dropped_against``, the best cell of that round. No round has fewer than 500 rows, or fewer than about two of
-        each class in a held-out part: on few rows less is dropped, or nothing.
+        ``"exact"`` solves all cells in all folds.
+
+        ``"race"``, for accuracy only, drops a cell as soon as it is significantly worse than the best one, in a paired
+        test of the losses of held-out rows, and before that a gamma all of whose cells are worse on a subsample. Other
+        cells are solved as by ``"exact"``. ``cv_results_`` then has the columns ``dropped_after``, such as "fold 3",
+        ``dropped_p_value`` and ``dropped_against``, the index of the better cell.
+
+        ``"halving"``, for any single score, takes less time but does not bound the risk of dropping the best cell, like
+        scikit-learn's ``HalvingGridSearchCV``: all cells are solved on few rows, the best of each round on more rows,
+        and those of the last round, at most `factor`, on all rows, as by ``"exact"``. ``cv_results_`` then has the
+        columns ``dropped_after``, such as "1111 rows", ``dropped_score``, the mean score in that round, and
+        ``dropped_against``, the index of the best cell of that round. A round has at least 500 rows, and about two rows
+        of each class in each held-out part, so that with few rows few cells are dropped, or none.
     risk : float, default=0.05
-        Of a race: largest probability that the cell with the smallest expected error is dropped, if held-out rows are
-        independent; > 0 and < 1.
+        For ``search="race"``: largest probability of dropping the cell with the smallest expected error, if held-out
+        rows are independent; > 0 and < 1.
     factor : float, default=3
-        Of halving: a round has so many times fewer cells than the one before, and so many times more rows; > 1.
+        For ``search="halving"``: a round has `factor` times more rows than the previous one, and `factor` times fewer
+        cells; > 1.
     certify : float, default=None
-        Width, > 0, of intervals of the mean accuracy that hold for the exact minimisers of all folds, not only up to
-        `tol`: ``certified_lower`` and ``certified_upper`` in ``cv_results_``, for each cell within one standard error
-        of the best. These are solved again in float64, to smaller tolerances until the interval is so narrow (or until
-        1e-10). Only for accuracy.
+        Width, > 0, of intervals for the mean accuracy of the exact minimisers of all folds (not only of solutions to
+        `tol`): ``certified_lower`` and ``certified_upper`` in ``cv_results_``, for each cell within one standard error
+        of the best. These cells are solved again in float64, to smaller and smaller tolerances, until the interval is
+        as narrow as `certify` (or down to 1e-10). Only for accuracy.
     calibration : {"sigmoid", "isotonic"}, default=None
-        Fit a calibration as ``CalibratedClassifierCV`` does, to the out-of-fold decision values, so that there is
+        Fit a calibration to the out-of-fold decision values, as ``CalibratedClassifierCV`` does; the model then has
         ``predict_proba``. Scores of probabilities are computed from calibrations fitted to the other folds.
     n_jobs : int, default=None
-        Number of gammas that are solved at a time, in the workers of joblib's backend, of an exact search or in the
-        last round of halving. Others are solved one after the other.
+        Number of gammas that are solved at the same time, in the workers of joblib's backend, in an exact search and in
+        the last round of halving. Otherwise they are solved one after the other.
     memory : str or Path, default=None
-        Folder of finished cells of exact searches, and of the last round of halving. Those that are in it are not
-        solved again: a search that was killed continues, and a grid may grow. A cell is found again if rows, labels,
+        Folder for the finished cells of exact searches and of the last round of halving. Cells that are in it are not
+        solved again: a search that was killed continues, and a grid may be extended. A cell is reused if rows, labels,
         weights, folds, kernel, parameters and the version of kernbench are the same.
     warm_start : bool, default=False
-        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
-        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+        Keep the finished cells for the next ``fit``, which solves only the new cells of an extended grid, if rows,
+        labels, weights, folds and other parameters are the same. Otherwise all cells are solved again.
     store_oof_decisions : bool, default=False
-        Whether to keep the out-of-fold decision values of all cells, not of the best one alone: ``oof_decisions_``.
+        Whether to keep the out-of-fold decision values of all cells, ``oof_decisions_``, not only those of the best.
     cache_size : float, default=500
-        Megabytes of kernel rows. The search is cheapest if it holds all of them: 4 n² bytes in float32.
+        Memory for kernel rows in megabytes (2²⁰ bytes). The search is fastest if all kernel rows fit: 4 n² bytes in
+        float32.
     max_seconds : float, default=None
-        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
-        during the search does the same. Cells that were not finished have the score NaN.
+        Time budget of the search in seconds. If it ends early, the best of the finished cells is taken, with a warning;
+        Ctrl-C during the search has the same effect. Cells that were not finished have the score NaN.
     callback : callable or list of callables, default=None
-        Called during the last fit.
+        Called during the last fit, the one to all rows; see `KernelSVC`.
     verbose : int, default=0
         Whether to show a progress bar over the cells.
     degree, coef0, fit_intercept, tol, max_iter, class_weight : see `KernelSVC`
@@ -112,7 +119,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         As in ``GridSearchCV``: ``pandas.DataFrame(model.cv_results_)`` is a table of the cells. ``mean_fit_time`` is
         that of a fold, without the fit to all rows that the folds share.
     oof_decision_ : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
-        Decision values of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+        Out-of-fold decision values of the best cell: each row's from the fold that held it out; NaN for rows that no
+        fold held out.
     oof_decisions_ : ndarray of shape (n_cells, ...)
         With `store_oof_decisions`: those of each cell, in the order of ``cv_results_``; NaN for cells not finished.
     calibration_ : dict
@@ -125,8 +133,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     estimator_ : KernelSVC
         The best cell fitted to all rows; shares its arrays with this model.
     n_iter_ : ndarray of shape (n_pairs,)
-        Iterations of the fit to all rows with the best parameters: in the search, or in the last fit, which starts from
-        there, if those are more.
+        Iterations of the fit to all rows with the best parameters: those in the search or those in the last fit, which
+        starts from the solution of the search, whichever are more.
     n_kernel_evaluations_ : int
         Values k(x, z) computed in the whole search.
 
@@ -261,9 +269,9 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     ) -> float:
         """Return the C up to which, from `low`, no C has a mean accuracy above ``best_score_`` by more than `gain`.
 
-        That holds for the exact minimisers of all folds for every C in between, at the best gamma, and not only for
+        This holds for the exact minimisers of all folds, at the best gamma, and for every C in the range, not only for
         those of a grid. The folds are solved in float64 for one C after the other, as close to each other as the bound
-        requires: the smaller `gain`, the more.
+        requires; a smaller `gain` requires more of them.
 
         Parameters
         ----------
@@ -274,7 +282,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         gain : float, default=0.01
             Share of rows, > 0.
         max_seconds : float, default=None
-            Time after which what was covered so far is returned.
+            Time budget in seconds; when it is used up, the C reached so far is returned.
 
         Returns
         -------

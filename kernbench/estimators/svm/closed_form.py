@@ -22,9 +22,9 @@ class ClosedFormLimit(NamedTuple):
     Attributes
     ----------
     alpha : float
-        The smallest regularisation for which it is; 0.0 if for all, infinity if for none.
+        The smallest regularisation for which it is the minimiser; 0.0 if it is for all, infinity if for none.
     C : float
-        The largest ``C = 1 / (alpha n)`` of `KernelSVC` for which it is.
+        The largest ``C = 1 / (alpha n)`` of `KernelSVC` for which it is the minimiser.
     """
 
     alpha: float
@@ -63,7 +63,7 @@ def closed_form_limit(
     Returns
     -------
     ClosedFormLimit
-        ``alpha``, the smallest, and ``C``, the largest.
+        With the smallest ``alpha`` and the largest ``C``.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def closed_form_limit(
 
     Notes
     -----
-    It costs the n² kernel values once, tile by tile; the matrix is not stored.
+    Computes all n² kernel values once, tile by tile, without storing the matrix.
 
     Examples
     --------

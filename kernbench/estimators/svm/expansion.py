@@ -229,10 +229,10 @@ class ExpansionClassifier(Expansion, KernelClassifier):
     def slack_budget(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[float, float]:
         """Return the slack budget nu and the C whose problems the fitted function solves.
 
-        A support vector machine u is the optimum of the slack-constrained problem of the batch perceptron at nu = mean
-        hinge loss of u / ‖u‖ (Cotter et al.), and of the problem for the C at which primal and dual objective are
-        equal. So this converts C to nu (for a model fitted with ``C``), and nu to C (for a model fitted with
-        ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
+        A support vector machine u solves the slack-constrained problem of the batch perceptron, up to a factor, for nu
+        = (mean hinge loss of u) / ‖u‖ (Cotter et al. 2012, Lemma 2.1), and the regularised problem for the C at which
+        primal and dual objective are equal. So this converts C to nu (for a model fitted with ``C``), and nu to C (for
+        a model fitted with ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
 
         Parameters
         ----------
@@ -242,9 +242,9 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         Returns
         -------
         nu : float
-            Slack per example (per unit of weight) that functions of norm 1 may have.
+            Budget of slack per row (per unit of weight) for functions of norm 1.
         C : float
-            Infinite for a function without slack, which is optimal for every large C.
+            Infinite for a function whose hinge losses are all 0, which is optimal for every large C.
 
         Raises
         ------

@@ -35,14 +35,15 @@ class KernelNuSVC(ExpansionClassifier):
     Parameters
     ----------
     nu : float, default=0.5
-        In (0, 1], and at most twice the share of the lighter class in the weight of each pair of classes.
+        Upper bound on the share of rows inside the margin and lower bound on the share of support vectors. In (0, 1],
+        and for each pair of classes at most twice the share of the lighter class in their total weight.
     kernel : str, Kernel or callable, default="rbf"
         As in `KernelSVC`, as are `gamma`, `degree` and `coef0`.
     degree : int, default=3
     gamma : {"scale", "auto", "median"} or float, default="scale"
     coef0 : float, default=0.0
     shrinking : bool, default=True
-        Whether to leave out rows whose coefficients will probably no longer change.
+        Whether to leave rows out whose coefficients will probably not change any more.
     probability : bool, default=False
         Must be False; present for compatibility with ``NuSVC``, see `KernelSVC` for the replacement.
     tol : float, default=1e-3
@@ -55,7 +56,7 @@ class KernelNuSVC(ExpansionClassifier):
     verbose : int, default=0
         1 shows a progress bar.
     max_iter : int, default=-1
-        Maximal number of iterations of each pair of classes; -1 means 10 million, or 100 for each row if that is more.
+        Maximum number of iterations of each pair of classes; -1 means 10 million, or 100 for each row if that is more.
     max_seconds : float, default=None
         Time budget of ``fit`` in seconds, divided among the pairs; None means no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -67,7 +68,7 @@ class KernelNuSVC(ExpansionClassifier):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and labels are the same.
     random_state : int, RandomState, Generator or None, default=None
-        For ``gamma="median"`` only.
+        Draws the rows of ``gamma="median"``; not used otherwise.
     n_jobs : int, default=None
         Threads that work on pairs of classes at once, as in `KernelSVC`.
     callback : callable or list of callables, default=None
@@ -97,11 +98,11 @@ class KernelNuSVC(ExpansionClassifier):
 
     Notes
     -----
-    Where the classes overlap so much that no function separates the hulls of their rows, with no coefficient larger
-    than 2 / (ν n), the optimum is f = 0: that is the model then, with a warning. A larger `nu` helps.
+    If the classes overlap so much that the reduced convex hulls of their rows (with no coefficient larger than
+    2 / (ν n)) intersect, the optimum is f = 0. The model is then f = 0, with a warning. A larger `nu` helps.
 
-    Where ν / 2 is exactly the share of some rows of a class, no support vector of that class need be at the margin. The
-    level of the class is then the middle of an interval; that of ``NuSVC`` depends on rounding.
+    If ν / 2 is exactly the share of some rows of a class, it may be that no support vector of that class lies on the
+    margin. The level of the class is then the midpoint of an interval; that of ``NuSVC`` depends on rounding.
 
     References
     ----------

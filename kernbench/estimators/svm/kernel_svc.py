@@ -38,15 +38,15 @@ class KernelSVC(ExpansionClassifier):
     kernel : {"rbf", "laplacian", "chi2", "additive_chi2", "poly", "sigmoid", "linear", "cosine", "precomputed"}, \
             Kernel or callable, default="rbf"
         ``rbf`` exp(-gamma ‖x - z‖²), ``laplacian`` exp(-gamma ‖x - z‖₁), ``chi2`` exp(-gamma sum_j (x_j -
-        z_j)² / (x_j + z_j)) of entries x_j >= 0, ``additive_chi2`` sum_j 4 x_j z_j / (x_j + z_j) (with an intercept
-        as good as -sum_j (x_j - z_j)² / (x_j + z_j)), ``poly`` (gamma <x, z> + coef0)^degree, ``cosine``
-        <x, z> / (‖x‖ ‖z‖), ``sigmoid`` tanh(gamma <x, z> + coef0), which is indefinite;
+        z_j)² / (x_j + z_j)) for entries x_j >= 0, ``additive_chi2`` sum_j 4 x_j z_j / (x_j + z_j) (with an intercept
+        equivalent to scikit-learn's -sum_j (x_j - z_j)² / (x_j + z_j)), ``poly`` (gamma <x, z> + coef0)^degree,
+        ``cosine`` <x, z> / (‖x‖ ‖z‖), ``sigmoid`` tanh(gamma <x, z> + coef0), which is indefinite;
         ``gaussian`` and ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel
-        matrix, K(train, train) in ``fit`` (symmetric; of more than 64 rows only the entries between 64 of them are
-        compared) and K(test, train) afterwards. A kernel object of ``kernbench.kernels`` has its own parameters. A
-        function is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)),
-        dense or sparse. Its rows need not be numeric: from a list of texts or other objects it is given arrays of one
-        dimension, from a table with text rows of objects.
+        matrix, K(train, train) in ``fit`` and K(test, train) afterwards; the former must be symmetric, which is
+        checked on the entries between 64 of the rows. A kernel object of ``kernbench.kernels`` has its own
+        parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape
+        (len(X), len(Z)), dense or sparse. Rows need not be numeric: for a list of texts or other objects the function
+        is given one-dimensional arrays of them, for a table with text arrays of rows of objects.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
@@ -57,11 +57,11 @@ class KernelSVC(ExpansionClassifier):
     coef0 : float, default=0.0
         Constant of ``poly``, at least 0.
     C : float, default=1.0
-        Inverse strength of the regularisation, > 0; without a unit.
+        Inverse strength of the regularisation, > 0.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver minimises the hinge;
-        ``kernbench.solvers.registry`` lists those that minimise the other losses, and so does the error that
-        other solvers raise.
+        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver accepts
+        the hinge; ``kernbench list solvers`` shows which ones minimise the other losses, and the error that the others
+        raise names them.
     solver : str, default="smo"
         ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or are for
         comparison. ``kernbench.solvers.registry`` lists them all, with their cost and their source.
@@ -70,12 +70,12 @@ class KernelSVC(ExpansionClassifier):
         * ``sdca``: dual coordinate ascent, one variable at a time in random order;
         * ``pegasos``: stochastic subgradient steps of length 1 / (alpha t) [3]_;
         * ``norm-ball-sgd``: averaged stochastic subgradients of the loss inside a ball of given radius;
-        * ``perceptron``: the online perceptron, a step for each mistake;
+        * ``perceptron``: the online perceptron, with a step for each misclassified row;
         * ``sbp``: stochastic batch perceptron, supergradients of the margin for a given budget of slack [4]_;
-        * ``norma``: online gradient descent that forgets; truncation and windows bound the expansion;
+        * ``norma``: online gradient descent with decaying coefficients; options bound the number of support vectors;
         * ``scs``: stochastic conjugate subgradient directions over growing samples;
         * ``wolfe``: Wolfe's conjugate subgradient method on all examples;
-        * ``closed-form``: the Parzen classifier, optimal where C is so small that no margin exceeds 1; needs
+        * ``closed-form``: the Parzen classifier, which is optimal if C is so small that no margin exceeds 1; needs
           ``fit_intercept=False``.
     fit_intercept : bool, default=True
         False fixes b = 0.
@@ -85,63 +85,64 @@ class KernelSVC(ExpansionClassifier):
     probability : bool, default=False
         Must be False; present for compatibility with ``SVC``, see the notes for the replacement.
     tol : float, default=1e-3
-        Tolerance of the stopping rule, > 0: certified duality gap divided by the objective, so that 1e-3 means: at
-        most 0.1 % above the optimum. ``smo`` also compares it with the largest violation of the optimality
-        conditions, in units of the decision function, as ``SVC`` does.
+        Tolerance of the stopping rule, > 0, for the certified duality gap divided by the objective: with 1e-3 the
+        objective is at most 0.1 % above the optimum. ``smo`` also compares `tol` with the largest violation of the
+        optimality conditions, in units of the decision function, as ``SVC`` does.
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem. Unlike in ``SVC``, -1 is not unlimited, but the default
-        of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more, for the others a
-        number of passes over the data.
+        Maximum number of iterations for each two-class problem. Unlike in ``SVC``, -1 does not mean unlimited, but the
+        default of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more; for the
+        others a number of passes over the data.
     max_seconds : float, default=None
         Time budget of ``fit`` in seconds, divided among the two-class problems; None means no limit.
         Callbacks and traces are not charged.
     cache_size : float, default=500
-        Memory for kernel rows in megabytes (2²⁰ bytes), > 0, of each of ``n_jobs`` threads; the kernel matrix of at
-        most 2,500 rows is kept whatever it is. It hardly changes the time of ``smo`` (experiment ``cache``).
+        Memory for kernel rows in megabytes (2²⁰ bytes), > 0, for each of ``n_jobs`` threads. For at most 2,500 rows the
+        whole kernel matrix is kept, whatever the value. It hardly affects the time of ``smo`` (experiment ``cache``).
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        More than two classes: one problem for each pair of them, as in ``SVC``, or one for each class against
+        For more than two classes: one problem for each pair of them, as in ``SVC``, or one for each class against
         the rest. The latter are larger but fewer, and share their kernel rows.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether ``decision_function`` gives one column per class or per pair of classes; does not matter for
-        two. ``"ovo"`` needs ``multi_class="ovo"``.
+        Whether ``decision_function`` returns one column per class or per pair of classes, for more than two classes.
+        ``"ovo"`` needs ``multi_class="ovo"``.
     break_ties : bool, default=False
-        More than two classes, one against one: True lets ``predict`` take the class of the largest ``"ovr"``
-        score, False the first of those that win the most pairs, as in ``SVC``. True needs
+        For more than two classes, one against one: with True ``predict`` returns the class of the largest ``"ovr"``
+        score, with False the first of the classes that win the most pairs, as in ``SVC``. True needs
         ``decision_function_shape="ovr"``.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of kernel values, in ``fit`` and afterwards; sums are float64. ``"auto"`` is float64 for at
-        most 2,000 training rows (for ``smo`` 2,500, if one of two classes has at most a quarter of them), float32
-        above, unless ``gamma`` is so large for the rows that k(x, x) = 1 would be wrong by one per cent in float32, or
-        the rounding of float32 keeps the gap of ``smo`` above `tol`: then the run ends in float64. In
-        float64 with more than 2,500 rows of 40 entries or more ``smo`` still takes its first steps on float32 values;
-        the final optimality conditions, objective and gap are those of float64 values.
+        Precision of kernel values, in ``fit`` and in predictions; sums are float64. ``"auto"`` is float64 for at
+        most 2,000 training rows (for ``smo`` 2,500, if one of two classes has at most a quarter of them) and float32
+        above. It is float64, too, if ``gamma`` is so large for the data that k(x, x) = 1 would be wrong by one per cent
+        in float32; and if the rounding of float32 keeps the gap of ``smo`` above `tol`, the run continues in float64.
+        In float64, with more than 2,500 rows of at least 40 entries, ``smo`` takes its first steps on float32
+        values; the final optimality conditions, objective and gap are those of float64 values.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
-        coefficients fit the labels (on other rows: have their signs); else start afresh. C, tol, limits, even the
-        kernel may change in between. Random generators continue, so that two fits of a and b iterations equal one of a
-        + b (``pegasos``: if a is a multiple of 256).
+        coefficients suit the labels (on other rows: if they have the signs of the labels); otherwise from scratch. C,
+        tol, limits and even the kernel may change in between. Random generators continue, so that two fits of a and b
+        iterations equal one of a + b (for ``pegasos`` if a is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
-        Draws of the stochastic solvers, and of ``gamma="median"``. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the random numbers of stochastic solvers and of ``gamma="median"``. Pass an int for reproducible
+        results; None is NumPy's global state (``np.random.seed``).
     n_jobs : int, default=None
-        Threads that work on two-class problems at once; None means 1 (unless in a
+        Number of threads that solve two-class problems at the same time; None means 1 (unless in a
         ``joblib.parallel_config``), -1 all cores. The model does not depend on it. A single problem uses all cores in
         any case.
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a two-class `KernelSVC` fitted up
-        to that moment (for more classes, that of the current pair; one against the rest has the classes False and
-        True), which has all attributes except those that summarise a run: ``status_``, ``objective_``,
-        ``duality_gap_``, ``trace_``. A dict it returns adds columns to ``trace_``; True stops the run. With ``n_jobs``
-        > 1 it is called from several threads, one at a time.
+        Called as ``callback(model)`` at intervals during ``fit``; its time is not counted. The argument is a two-class
+        `KernelSVC` with the current iterate (with more classes, that of the current pair; one against the rest, its
+        classes are False and True). It has all attributes except those that summarise a run: ``status_``,
+        ``objective_``, ``duality_gap_`` and ``trace_``. If the callback returns a dict, this adds columns to
+        ``trace_``; if it returns True, the run stops. With ``n_jobs`` > 1 it is called from several threads, one at a
+        time.
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``: a slack budget in place of C
-        (`slack_budget` converts one to the other); or ``{"sample_cap": 5000}`` for ``scs``: the largest number of rows
-        of its model.
+        Further keyword arguments for the solver's class, such as ``{"nu": 0.01}`` for ``sbp``, a slack budget in place
+        of C (`slack_budget` converts one to the other), or ``{"sample_cap": 5000}`` for ``scs``, the largest number of
+        rows in its sample.
 
     Attributes
     ----------
@@ -156,17 +157,17 @@ class KernelSVC(ExpansionClassifier):
     n_support_ : ndarray of shape (n_classes,), int32
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_SV), or (n_classes, n_SV)
-        Coefficients of the support vectors, laid out and signed as in ``SVC``; always dense. With more than two
-        classes one against the rest, row k is the problem of class k, which is positive.
+        Coefficients of the support vectors, with the layout and signs of ``SVC``; always dense. With more than two
+        classes one against the rest, row k belongs to the problem in which class k is positive.
     coef_ : ndarray of shape (n_problems, n_features)
         Weights of the features; linear kernel only. There are n_classes (n_classes - 1) / 2 problems one
         against one, n_classes one against the rest.
     intercept_ : ndarray of shape (n_problems,)
     centre_ : ndarray of shape (n_features,), or None
-        What ``fit`` subtracts from the rows: with a linear kernel and an intercept the problem does not depend on it,
-        but rounding errors do. ``coef_`` is the sum of the centred support vectors times ``dual_coef_``, with
-        ``intercept_`` for the rows as they are; solvers whose coefficients add up to 0, such as ``smo``, need no
-        centre there. None for other kernels, and where rows lie around the origin.
+        What ``fit`` subtracts from the rows. With a linear kernel and an intercept the problem does not depend on this
+        shift, but rounding errors do. ``coef_`` is the sum of the centred support vectors times ``dual_coef_``;
+        ``intercept_`` is for rows that are not centred. (If the coefficients add up to 0, as with ``smo``, the centre
+        does not affect ``coef_``.) None for other kernels, and if the data need no centring.
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     dtype_ : {"float32", "float64"}
@@ -176,27 +177,28 @@ class KernelSVC(ExpansionClassifier):
     converged_ : bool
         Whether ``tol`` was reached, for every problem.
     status_ : str, or list of str with more than two classes
-        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
-        ``"stalled"``, ``"stagnated"``, ``"interrupted"``, ``"not started"``; ``"finished"`` where a method without a
-        stopping rule has done its passes (``perceptron``).
+        ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"`` (no
+        further step was possible), ``"stagnated"`` (the solver ended by itself before the gap reached `tol`),
+        ``"interrupted"`` (Ctrl-C) or ``"not started"``; ``"finished"`` for a method without a stopping rule
+        (``perceptron``).
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes
-        The objective above, n being the number of examples with positive weight in the problem. ``sbp`` with a slack
-        budget ``nu`` maximises a margin, and what it reports is minus that margin: a negative number. ``scs`` with
-        more rows than its ``sample_cap`` (2,000, see `solver_options`) or on a stream estimates it on its sample
-        and on rows outside of it.
+        The objective above, where n is the number of rows with positive weight in the problem. For ``sbp`` with a slack
+        budget ``nu``, which maximises a margin, it is minus that margin, a negative number. For ``scs`` with more rows
+        than its ``sample_cap`` (2,000, see `solver_options`), or on a stream, it is an estimate from the sample and
+        from rows outside it.
     objective_of_sample_ : float, or ndarray of shape (n_problems,) with more than two classes
-        Only where `objective_` is such an estimate (NaN for problems where it is not): the objective with the losses
-        averaged over the sample, as in ``trace_``. The model is fitted to the sample, so it is lower; a warning says
-        so where it is lower by more than the standard error of the estimate explains, with the remedy: a larger
+        Only if `objective_` is such an estimate (NaN for problems where it is not): the objective with the losses
+        averaged over the sample, as in ``trace_``. It is lower than `objective_`, since the model is fitted to the
+        sample. If the difference is larger than the standard error of the estimate explains, a warning advises a larger
         ``sample_cap``.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
-        Certified bound on the distance of ``objective_`` to the optimum; None (NaN) where a solver has none, as
-        with a kernel that is found not to be positive semi-definite, and as
-        ``scs`` with more rows than its ``sample_cap``. (Its stopping rule then is the gap on the sample.)
+        Certified bound on the distance of ``objective_`` to the optimum. None (NaN in an array) if there is no bound:
+        for a kernel that is found not to be positive semi-definite, for ``sbp`` with a slack budget, and for ``scs``
+        with more rows than its ``sample_cap`` (its stopping rule is then the gap on the sample).
     n_kernel_evaluations_ : int
-        Values k(x, z) computed in ``fit``, without those found in the cache.
+        Number of values k(x, z) that ``fit`` computed, not counting those found in the cache.
     trace_ : dict of lists, or list of dicts with more than two classes
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks. For more
         than 1,000 small pairs of classes it is a sequence that makes the dicts on access.
@@ -215,9 +217,9 @@ class KernelSVC(ExpansionClassifier):
     Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as the run got; with ``warm_start=True``
     another ``fit`` continues from there.
 
-    Small problems, with at most 2,500 rows in a pair of classes and without callbacks, limits or a progress bar, are
-    solved together on the same kernel rows, which ``n_kernel_evaluations_`` counts once. Of two classes, one of them
-    rare, only the rows that the steps need are computed.
+    Small problems, with at most 2,500 rows in each pair of classes and without callbacks, limits or a progress bar, are
+    solved together on the same kernel rows, which ``n_kernel_evaluations_`` counts once. With two classes, one of which
+    is rare, only the kernel rows that are needed are computed.
 
     Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
     replaces ``SVC(probability=True)``.
@@ -342,9 +344,9 @@ class KernelSVC(ExpansionClassifier):
         return self
 
     def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several Cs, each from the solution before it.
+        """Fit a model for each of several values of C, each starting from the previous solution.
 
-        They share the kernel rows that fit into ``cache_size`` (for more than 4,000 examples ``smo`` keeps those of its
+        The fits share the kernel rows that fit into ``cache_size`` (for more than 4,000 rows ``smo`` keeps those of its
         last working sets), and ``smo`` also reuses the gradient.
 
         Parameters
@@ -357,7 +359,7 @@ class KernelSVC(ExpansionClassifier):
         Returns
         -------
         list of KernelSVC
-            Fitted models in the order of `Cs`; each is this one with another ``C``.
+            Fitted models in the order of `Cs`: copies of this estimator with other values of ``C``.
 
         Raises
         ------
@@ -368,7 +370,7 @@ class KernelSVC(ExpansionClassifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them, ``max_iter`` that of each. The model itself is not changed.
+        ``max_seconds`` limits all fits together, ``max_iter`` each of them. The estimator itself is not changed.
         """
         if "nu" in (self.solver_options or {}):
             raise ValueError("a path over C has no use for solver_options={'nu': ...}: leave nu out")
@@ -383,13 +385,13 @@ class KernelSVC(ExpansionClassifier):
     ) -> Self:
         """Learn from the next rows of a stream, with ``solver="scs"``.
 
-        Rows are added to the model's sample until it holds ``sample_cap`` of them (an entry of `solver_options`, by
-        default 2,000); as many more are kept to validate its steps. Memory does not grow with the stream.
+        Rows are added to the sample of the model until it holds ``sample_cap`` of them (an entry of `solver_options`,
+        by default 2,000); as many more are kept to validate steps. Memory does not grow with the stream.
 
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            The first batch fixes the kernel's width, so it should be large.
+            The kernel's width is determined from the first batch, so it should be large.
         y : array-like of shape (n_samples,)
             Labels of two classes; a batch may lack one. For more classes, wrap the model in
             ``sklearn.multiclass.OneVsRestClassifier``.
@@ -401,13 +403,11 @@ class KernelSVC(ExpansionClassifier):
         -------
         self
 
-        Notes
-        -----
-        A stream has no number of rows, so n in C = 1 / (alpha n) is ``sample_cap``: the same C as in a `fit`
-        of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
-        iterations of each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_``
-        is an estimate over the rows so far, ``objective_of_sample_`` that of the sample, ``duality_gap_`` is None,
-        ``support_`` numbers the rows kept. After `fit` it starts afresh.
+        Notes ----- The number of rows of a stream is not known, so n in C = 1 / (alpha n) is ``sample_cap``, as in a
+        `fit` of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
+        iterations in each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_`` is an
+        estimate for the rows so far, ``objective_of_sample_`` the objective on the sample, ``duality_gap_`` is None,
+        and ``support_`` are indices among the rows that are kept. After `fit`, `partial_fit` starts from scratch.
         """
         scs_stream.partial_fit(self, X, y, classes, sample_weight)
         return self
@@ -419,8 +419,9 @@ class KernelSVC(ExpansionClassifier):
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, sample_weight)
-            From a list, rows are drawn from all chunks, and only these rows of a memory map are read: pass it as ``[(X,
-            y)]``. An iterator is read chunk by chunk, as far as the run needs: its chunks should come in random order.
+            From a list, rows are drawn at random from all chunks, and only these rows of a memory map are read (pass a
+            memory map as ``[(X, y)]``). An iterator is read chunk by chunk, as far as the run needs: its chunks should
+            be in random order.
         classes : array-like of shape (2,), default=None
             The two labels; by default those of the first 1,000 rows or, if they are all of one class, of as many as
             necessary.
@@ -432,8 +433,9 @@ class KernelSVC(ExpansionClassifier):
         Raises
         ------
         ValueError
-            For a bad chunk, with its number, counted from 1. The model is then that of the run so far; if the run had
-            not begun, it is fitted to the rows before, if those have both classes. Empty chunks are passed over.
+            For an invalid chunk; the message has its number, counted from 1. The model is then that of the run so far;
+            if the run had not begun, it is fitted to the rows before the chunk, provided that they have both classes.
+            Empty chunks are skipped.
         KeyboardInterrupt
             After Ctrl-C; the model is fitted as far as the run got.
 

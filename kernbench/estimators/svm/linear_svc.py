@@ -35,18 +35,18 @@ class LinearSVC(LinearClassifier):
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="auto"
-        ``newton``, whatever the scales of the columns and C, is chosen for at least as many rows as columns; with the
-        hinge only up to 1,500 columns. Else ``sdca``, dual coordinate ascent with shrinking. Both are exact.
-        ``kernbench.solvers.registry.names("linear-svm")`` lists all.
+        ``"auto"`` chooses ``newton`` if there are at least as many rows as columns (with the hinge also at most 1,500
+        columns), since it does not depend on the scales of the columns and on C; otherwise ``sdca``, dual coordinate
+        ascent with shrinking [1]_. Both are exact. ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
-        Tolerance, > 0: certified duality gap divided by the objective. Up to 16,384 stored values of X ``sdca``
-        continues to the last digit if a million steps suffice, since this costs almost nothing; so does ``newton``,
-        with the hinge up to 64 columns.
+        Tolerance, > 0, for the certified duality gap divided by the objective. If X has at most 16,384 stored values,
+        ``sdca`` continues to the last digit, provided that a million steps suffice, since this costs almost nothing; so
+        does ``newton`` (with the hinge up to 64 columns).
     max_iter : int, default=-1
-        Maximal number of iterations of each two-class problem; one of ``sdca`` is a step on one row, one of
-        ``newton`` a Newton step, or all of the coordinate ascent that it tries first for the hinge where a Hessian
-        takes far longer than a pass over X. -1 means the limit given in the registry; of ``sdca`` at least 10 million
-        steps, or as many as touch 10⁹ stored values, where a step of the logistic loss counts as 400 more.
+        Maximum number of iterations for each two-class problem. An iteration of ``sdca`` is a step on one row; one of
+        ``newton`` is a Newton step, or the whole coordinate ascent that it tries first for the hinge if a Hessian takes
+        far longer than a pass over X. -1 means the limit given in the registry; for ``sdca`` this is at least 10
+        million steps, or as many as read 10⁹ stored values (a step of the logistic loss counts as 400 more).
     max_seconds : float, default=None
         Time budget of the solver in seconds, divided among the classes; None means no limit. Callbacks and
         traces are not charged.
@@ -54,9 +54,9 @@ class LinearSVC(LinearClassifier):
         False fixes the intercept at 0.
     intercept_scaling : float, default=1.0
         Value of the constant column, > 0. Its weight is regularised like all others, as in LIBLINEAR, so that adding a
-        constant to a column changes the model; a large value reduces the effect. ``inf`` leaves the intercept without a
-        penalty, as in `KernelSVC`: the model moves with the columns, however far they are from the origin; by
-        ``newton`` only, which ``"auto"`` then stands for.
+        constant to a column changes the model; a large value reduces this effect. With ``inf`` the intercept is not
+        regularised, as in `KernelSVC`, so that such a shift changes only the intercept, however far the columns are
+        from the origin; this needs ``newton``, which ``"auto"`` then chooses.
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
         where an example of sample weight k counts k times. With more than two classes the factor of a class applies
@@ -69,18 +69,18 @@ class LinearSVC(LinearClassifier):
         same. On the same rows ``sdca`` keeps its dual variables too, and with the same C continues exactly where it
         stopped.
     random_state : int, RandomState, Generator or None, default=None
-        Order in which rows are drawn. Pass an int for the same result each time;
-        None is NumPy's global state (``np.random.seed``).
+        Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
+        (``np.random.seed``).
     callback : callable or list of callables, default=None
-        Called as ``callback(model)`` at intervals during ``fit``, off the clock, with a two-class `LinearSVC` fitted up
-        to that moment. A dict it returns adds columns to ``trace_``; True stops the run.
+        Called as ``callback(model)`` at intervals during ``fit`` with a two-class `LinearSVC` that has the current
+        iterate; its time is not counted. If it returns a dict, this adds columns to ``trace_``; if it returns True, the
+        run stops.
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None
-        More keywords for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
+        Further keyword arguments for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
     n_jobs : int, default=None
-        Threads for more than two classes; None means 1, -1 one for each core. The result does not depend on
-        it.
+        Number of threads for more than two classes; None means 1, -1 all cores. The result does not depend on it.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class LinearSVC(LinearClassifier):
     duality_gap_ : float, or ndarray of shape (n_classes,) with more than two classes
         Certified bound on the distance of ``objective_`` to the optimum.
     n_inner_products_ : int
-        Inner products with rows of X, and updates of w by a row, that ``fit`` took.
+        Number of inner products with rows of X, and of updates of w by a row, in ``fit``.
     n_kernel_evaluations_ : int
         0.
     trace_ : dict of lists, or list of dicts with more than two classes
@@ -227,7 +227,7 @@ class LinearSVC(LinearClassifier):
         return self
 
     def path(self, X: Rows, y: ArrayLike, Cs: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several Cs, each from the solution before it.
+        """Fit a model for each of several values of C, each starting from the previous solution.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class LinearSVC(LinearClassifier):
 
         Notes
         -----
-        ``max_seconds`` is the budget of all of them; the model itself is not changed.
+        ``max_seconds`` limits all fits together. The estimator itself is not changed.
         """
         models, in_turn = models_along(self, "C", Cs, ascending=True)
         fit_task(LinearTask(in_turn[0], X, y, sample_weight), in_turn)

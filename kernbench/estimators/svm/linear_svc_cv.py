@@ -18,8 +18,8 @@ from kernbench.estimators.svm.linear_task import LinearTask
 class LinearSVCCV(Search, LinearClassifier):
     """`LinearSVC` with ``C`` chosen by cross-validation, each fold along a path of warm starts.
 
-    Every cell is solved to `tol`, as in ``GridSearchCV(LinearSVC(), {"C": Cs})``, from the solution of its fold for the
-    C before.
+    Every value of C is solved to `tol` in every fold, as in ``GridSearchCV(LinearSVC(), {"C": Cs})``, starting from the
+    solution of the fold for the previous C.
 
     Parameters
     ----------
@@ -28,23 +28,24 @@ class LinearSVCCV(Search, LinearClassifier):
     loss : {"auto", "squared_hinge", "hinge", "log_loss"}, default="auto"
         As in `LinearSVC`, like all parameters that are not explained here.
     cv : int, splitter or iterable, default=5
-        As in `KernelSVCCV`, like the next ones.
+        As in `KernelSVCCV`.
     scoring : str, callable, list, tuple, set or dict, default=None
-        None means accuracy. There are no probabilities. Weights of rows enter the scores, where these can take them, as
-        in ``GridSearchCV`` of scikit-learn 1.9.
+        As in ``GridSearchCV``; None means accuracy. Scores of probabilities are not available. Sample weights are
+        passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.
     refit : bool, str or callable, default=True
+        As in `KernelSVCCV`.
     n_jobs : int, default=None
-        Number of folds that are solved at a time, in the workers of joblib's backend.
+        Number of folds that are solved at the same time, in the workers of joblib's backend.
     memory : str or Path, default=None
-        Folder of finished cells, which are not solved again.
+        Folder for finished cells, which another search does not solve again; see `KernelSVCCV`.
     warm_start : bool, default=False
-        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
-        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+        Keep the finished cells for the next ``fit``, which solves only the new cells of an extended grid, if rows,
+        labels, weights, folds and other parameters are the same. Otherwise all cells are solved again.
     max_seconds : float, default=None
-        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
-        during the search does the same.
+        Time budget of the search in seconds. If it ends early, the best of the finished cells is taken, with a warning;
+        Ctrl-C during the search has the same effect.
     callback : callable or list of callables, default=None
-        Called during the last fit.
+        Called during the last fit, the one to all rows; see `KernelSVC`.
     verbose : int, default=0
         Whether to show a progress bar over the cells.
     solver, tol, max_iter, fit_intercept, intercept_scaling, class_weight : see `LinearSVC`
@@ -60,7 +61,8 @@ class LinearSVCCV(Search, LinearClassifier):
     cv_results_ : dict of arrays
         As in ``GridSearchCV``.
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Decision values of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+        Out-of-fold decision values of the best cell: each row's from the fold that held it out; NaN for rows that no
+        fold held out.
     n_splits_ : int
     multimetric_ : bool
     refit_time_ : float

@@ -28,9 +28,10 @@ class AUCMarginClassifier(RankingClassifier):
         \frac{\alpha}{2} \|f\|^2 + \operatorname{var}_+ f + \operatorname{var}_- f
         + \max\bigl(0, M + \operatorname{mean}_- f - \operatorname{mean}_+ f\bigr)^2,
 
-    which is the mean squared loss (M - f(x_i) + f(x_j))² of all pairs, except that classes further apart than the
-    margin M are not drawn together [1]_. Batches suffice for it; its optimum over all rows is cheap to find by other
-    means, so this is a yardstick for methods that have to work with batches.
+    which is the mean squared loss (M - f(x_i) + f(x_j))² over all pairs, except that class means further apart than the
+    margin M are not penalised [1]_. PESG, the proximal epoch stochastic gradient method, needs only batches of rows.
+    The optimum over all rows is cheap to find by other means, so this classifier serves for comparison with other
+    methods that work on batches.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ class AUCMarginClassifier(RankingClassifier):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
+        """Fit a model for each of several values of alpha, each starting from the previous solution; see `ROCSVC.path`.
 
         Parameters
         ----------

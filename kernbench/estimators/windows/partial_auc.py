@@ -36,33 +36,36 @@ class PartialAUCClassifier(WindowClassifier):
     fpr_range : (float, float), default=(0.0, 0.1)
         (a, b) with 0 <= a < b <= 1. The whole range, (0, 1), is what `ROCSVC` minimises.
     ranks : (int, int), default=None
-        (m, n) instead of `fpr_range`, which is then left at its default: the negatives of rank m + 1 to n.
+        (m, n) in place of `fpr_range`, which must then have its default: the window consists of the negatives of rank
+        m + 1 to n, the highest score first.
     loss : {"auto", "log_loss", "hinge", "squared_hinge"}, default="auto"
         ℓ of a pair: log(1 + exp(-t)), max(0, 1 - t), or the square of that. ``"auto"`` is ``log_loss`` where the solver
         minimises it. ``svmpauc-tight`` minimises a convex bound of the hinge.
     solver : str, default="dca-exact"
-        ``dca-exact`` (ours) descends on all pairs and certifies its convex subproblems; ``svmpauc-tight`` minimises
-        the structural bound of Narasimhan and Agarwal [2]_; ``agd-sbcd``, ``dca`` and ``proximal-dca`` are the
-        stochastic methods of [1]_; ``minibatch`` takes the window of each batch for that of the data, which is biased
-        [3]_. See ``kernbench list solvers``.
+        ``dca-exact`` (ours) is a difference-of-convex algorithm on all pairs with certified convex subproblems;
+        ``svmpauc-tight`` minimises the convex structural bound of Narasimhan and Agarwal [2]_; ``agd-sbcd``, ``dca``
+        and ``proximal-dca`` are the stochastic methods of [1]_; ``minibatch`` uses the window of each batch in place of
+        that of the data, which is biased [3]_. See ``kernbench list solvers``.
     alpha : float, default=1e-4
         Strength of the regularisation, >= 0.
     kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
         As in `ROCSVC`.
     start : {"logistic", "auc", "solver"}, default="logistic"
-        Where the solver starts: at a logistic regression with classes of equal weight; at the solution for the whole
-        range, which is convex (and what a kernel without features gets); or wherever the solver does by itself.
-        Never at f = 0, where all scores are tied and no method moves.
+        Where the solver starts: ``logistic`` is a logistic regression with classes of equal weight; ``auc`` is the
+        solution for the whole range, a convex problem (always taken with a kernel without features); ``solver`` is the
+        solver's own starting point. A start at f = 0 would be useless: there all scores are tied, and no method makes
+        progress.
     validation : float or (X, y), default=None
-        Rows on which the partial AUC is followed: a share of each class of the training rows, which is left out of the
-        fit and scored with its weights, or other rows. The trace then has a column ``validation_partial_auc``.
+        Rows on which the partial AUC is monitored: a float is a share of each class of the training rows, which is left
+        out of the fit and scored with its weights; a pair gives other rows. The trace then has a column
+        ``validation_partial_auc``.
     keep : {"best", "last"}, default="best"
-        With `validation`: whether the model is the iterate of the largest partial AUC on these rows, or the last one.
+        With `validation`: whether the model is the iterate with the largest partial AUC on these rows or the last one.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
-        Rows that score at least this much are positive. ``"window"`` is the upper end of the range, specificity
-        1 - b; the others are those of `ROCSVC`.
+        Rows whose score is at least the threshold are predicted positive. ``"window"`` is the threshold at the upper
+        end of the range, specificity 1 - b; the others are those of `ROCSVC`.
     threshold_on : "train" or float, default="train"
-        Whose scores the threshold is set on; see `ROCSVC`.
+        The rows on whose scores the threshold is set; see `ROCSVC`.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`.
     tol : float, default=1e-3
@@ -92,14 +95,14 @@ class PartialAUCClassifier(WindowClassifier):
     objective_ : float
         The objective above, of the last iterate.
     duality_gap_ : None
-        There is no certificate of a problem that is not convex; see `subproblem_gap_`. (``svmpauc-tight`` is convex
-        and has one.)
+        None, since the problem is not convex; see `subproblem_gap_`. (A float for ``svmpauc-tight``, whose problem is
+        convex.)
     subproblem_gap_ : float
-        With ``dca-exact``: certified gap of the convex problem whose solution the model is.
+        With ``dca-exact``: certified gap of the last convex subproblem, of which the model is the solution.
     validation_score_ : float
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int
-        The iteration of it.
+        The iteration with this partial AUC.
     n_iter_, converged_, status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
         As in `ROCSVC`.
 
@@ -245,7 +248,7 @@ class PartialAUCClassifier(WindowClassifier):
         fpr_ranges: list[Any] | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> list[Self]:
-        """Fit a model for each of several alphas or ranges, each from the solution before it.
+        """Fit a model for each of several alphas or ranges, each starting from the previous solution.
 
         Parameters
         ----------
@@ -278,7 +281,7 @@ class PartialAUCClassifier(WindowClassifier):
         return models
 
     def criticality(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, *, mu: float = 1.0) -> float:
-        """Return how far the model is from a critical point of its problem on some rows, whichever solver found it.
+        """Return how far the model is from a critical point of its problem on some rows, whatever its solver.
 
         That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of Yao, Lin and
         Yang), at the point whose proximal point with regard to the lower part is the model; 0 at a critical point.
@@ -293,7 +296,7 @@ class PartialAUCClassifier(WindowClassifier):
         Returns
         -------
         float
-            To an error of about 1 %, by cutting planes; costs about as much as a fit.
+            Computed by cutting planes with an error of about 1 %; this costs about as much as a fit.
 
         Raises
         ------

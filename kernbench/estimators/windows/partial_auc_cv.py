@@ -19,9 +19,9 @@ from kernbench.metrics import partial_auc
 class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
     """`PartialAUCClassifier` with ``alpha`` chosen by the mean partial AUC of stratified cross-validation.
 
-    Every cell is the fit of ``PartialAUCClassifier(alpha=...)`` to the training part of a fold, from its own `start`:
-    the problem is not convex, and the last fit is to find the kind of solution that was validated. A fold's features
-    are computed once for all alphas.
+    Every cell is the fit of ``PartialAUCClassifier(alpha=...)`` to the training part of a fold, from its own `start`,
+    not from the solution for another alpha: the problem is not convex, and the last fit, to all rows, should find the
+    kind of solution that was validated. The features of a fold are computed once for all alphas.
 
     Parameters
     ----------
@@ -30,22 +30,24 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
     alphas : array-like of shape (n_alphas,), default=(0.01, 1e-3, 1e-4, 1e-5, 1e-6)
         Each > 0, without repetitions; solved from large to small.
     cv : int, splitter or iterable, default=5
-        As in `KernelSVCCV`, like the next ones. Held-out parts need both classes, unless `scoring` does not.
+        As in `KernelSVCCV`. Held-out parts need both classes, unless `scoring` does not.
     scoring : str, callable, list, tuple, set or dict, default=None
-        None means the partial AUC over `fpr_range`. Weights of rows enter the scores, where these can take them.
+        As in ``GridSearchCV``; None means the partial AUC over `fpr_range`. Sample weights are passed to scores that
+        accept them.
     refit : bool, str or callable, default=True
+        As in `KernelSVCCV`.
     n_jobs : int, default=None
-        Number of folds that are solved at a time, in the workers of joblib's backend.
+        Number of folds that are solved at the same time, in the workers of joblib's backend.
     memory : str or Path, default=None
-        Folder of finished cells, which are not solved again.
+        Folder for finished cells, which another search does not solve again; see `KernelSVCCV`.
     warm_start : bool, default=False
-        Keep the finished cells for the next ``fit``, which solves only those that are new, if rows, labels, weights,
-        folds and parameters are the same: the grid may grow. For other data all cells are solved again.
+        Keep the finished cells for the next ``fit``, which solves only the new cells of an extended grid, if rows,
+        labels, weights, folds and other parameters are the same. Otherwise all cells are solved again.
     max_seconds : float, default=None
-        Budget of the search. Where it ends early, the best of the finished cells is taken, with a warning; Ctrl-C
-        during the search does the same.
+        Time budget of the search in seconds. If it ends early, the best of the finished cells is taken, with a warning;
+        Ctrl-C during the search has the same effect.
     callback : callable or list of callables, default=None
-        Called during the last fit.
+        Called during the last fit, the one to all rows; see `KernelSVC`.
     verbose : int, default=0
         Whether to show a progress bar over the cells.
     loss, solver, kernel, start, threshold, threshold_on : see `PartialAUCClassifier`
@@ -61,7 +63,8 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
     cv_results_ : dict of arrays
         As in ``GridSearchCV``.
     oof_decision_ : ndarray of shape (n_samples,)
-        Scores of the best cell, each row's from the fold that held it out; NaN for rows that none held out.
+        Out-of-fold scores of the best cell: each row's from the fold that held it out; NaN for rows that no fold held
+        out.
     n_splits_ : int
     multimetric_ : bool
     refit_time_ : float

@@ -14,7 +14,7 @@ from kernbench.kernels.base import Kernel
 
 
 class RankedRangeClassifier(TwoClassModel):
-    r"""Classifier that minimises the mean of the losses between two ranks, the largest or the smallest left out.
+    r"""Classifier that minimises the mean of the losses between two ranks, without the largest or the smallest ones.
 
     For two classes it minimises over functions :math:`f` of the kernel's space
 
@@ -42,11 +42,13 @@ class RankedRangeClassifier(TwoClassModel):
     kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
         As in `ROCSVC`.
     fit_intercept : bool, default=True
-        By a constant column, which is regularised like the others; a kernel without features has no intercept. With
-        ``kernel="linear"`` columns without zeros are centred by their medians, so that it is small.
+        Whether to add an intercept, as the weight of a constant column, which is regularised like the others; a kernel
+        without features has no intercept. With ``kernel="linear"``, columns without zeros are centred by their medians,
+        so that the intercept, and with it the effect of its penalty, is small.
     validation : float or (X, y), default=None
-        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit
-        and scored with its weights, or other rows. The trace then has a column ``validation_accuracy``, the accuracy.
+        Rows on which the model is monitored during the fit: a float is a share of the training rows, which is left out
+        of the fit and scored with its weights; a pair gives other rows. The trace then has a column
+        ``validation_accuracy``, the accuracy.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
@@ -178,7 +180,7 @@ class RankedRangeClassifier(TwoClassModel):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
+        """Fit a model for each of several values of alpha, each starting from the previous solution; see `ROCSVC.path`.
 
         Parameters
         ----------

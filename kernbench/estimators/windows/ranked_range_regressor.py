@@ -23,7 +23,8 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         \frac{\alpha}{2} \|f\|^2 + \frac{1}{n - m} \sum_{k = m + 1}^{n} \ell_{[k]}(f),
 
     where :math:`\ell_{[k]}` is the k-th largest of the losses of the residuals :math:`f(x_i) - y_i`, the sum of ranked
-    range [1]_. With squares and the largest left out it is the least trimmed squares of robust statistics.
+    range [1]_. With the squared error and the largest losses left out, these are the least trimmed squares of robust
+    statistics.
 
     Parameters
     ----------
@@ -33,13 +34,14 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         ½ r², \|r\|, Huber's function with its bend at 1, or max(0, \|r\| - 0.1), of the residual r in units of `unit`.
         ``"auto"`` is ``squared_error``.
     fit_intercept : bool, default=True
-        The median of y is subtracted, and a constant column, which is regularised like the others, does the rest.
+        Whether to add an intercept: the median of y, plus the weight of a constant column, which is regularised like
+        the others.
     unit : float, default=1.0
-        What residuals are measured in.
+        The unit in which residuals are measured, > 0: the scale of the loss, in units of y.
     validation : float or (X, y), default=None
-        Rows on which the model is followed during the fit: a share of the training rows, which is left out of the fit
-        and scored with its weights, or other rows. The trace then has a column ``validation_score``, minus the median
-        of the absolute residuals.
+        Rows on which the model is monitored during the fit: a float is a share of the training rows, which is left out
+        of the fit and scored with its weights; a pair gives other rows. The trace then has a column
+        ``validation_score``, minus the median of the absolute residuals.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`. Landmarks are drawn from all rows by default.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
@@ -169,7 +171,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         return self
 
     def path(self, X: Rows, y: ArrayLike, alphas: ArrayLike, sample_weight: ArrayLike | None = None) -> list[Self]:
-        """Fit a model for each of several alphas, each from the solution before it; see `ROCSVC.path`.
+        """Fit a model for each of several values of alpha, each starting from the previous solution; see `ROCSVC.path`.
 
         Parameters
         ----------
