@@ -2,9 +2,10 @@
 
 Explicit features turn a kernel machine into a linear one, for data sets whose kernel matrix is too large.
 
-* `RandomFeatures` draws them at random: unbiased, they need no data, and a block of them can be regenerated from its
-  seed alone (`feature_block`; `FeatureBlocks` to use a block more than once);
-* `Nystroem` derives them from landmarks, rows of the data: usually closer to the kernel with as many columns.
+* `RandomFeatures` are drawn at random: they are unbiased and need no data, and a block of them can be generated again
+  from its seed (`feature_block`; `FeatureBlocks` to use a block more than once);
+* `Nystroem` features are derived from landmarks, rows of the data: usually closer to the kernel for the same number of
+  columns.
 """
 
 from kernbench._lazy import lazy_names

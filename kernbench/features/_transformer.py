@@ -52,11 +52,11 @@ class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin,
         Raises
         ------
         ValueError
-            For rows that ``fit`` would refuse.
+            For rows that ``fit`` would reject.
 
         Notes
         -----
-        Works on chunks of rows: besides the result it needs some tens of megabytes, for any number of rows.
+        Rows are processed in chunks, so that some tens of megabytes suffice besides the result, for any number of rows.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)

@@ -22,9 +22,9 @@ def feature_block(
 ) -> np.ndarray:
     """Return one block of random features of a kernel.
 
-    The matrix Z depends on `seed`, `block`, the kernel, `n_columns`, `form` and `draws` only: not on threads or
-    on what was drawn before, and on the other rows only by rounding (of BLAS, for other numbers of rows). Its mean
-    over seeds is E[Z Z'^T] = k(X, X').
+    The features Z of rows X depend only on `seed`, `block`, the kernel, `n_columns`, `form` and `draws`: not on threads
+    or on what was drawn before, and on the other rows only by rounding (BLAS may round differently for other numbers of
+    rows). The mean of Z Z'^T over seeds is k(X, X').
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def feature_block(
 
 
 class FeatureBlocks:
-    """The blocks of one kernel: drawn by their number, written for any rows, or multiplied by coefficients at once.
+    """Blocks of random features of one kernel: draw a block by its number, compute its features, or multiply by them.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class FeatureBlocks:
         Columns of the rows.
     form, draws : str
     cache_bytes : int, default=0
-        Memory for what is drawn for `multiply`: as many blocks as there is room for stay, the first ones that are
-        asked for; the others are drawn again each time.
+        Memory for the random numbers of `multiply`: the first blocks that are used are kept as long as there is room;
+        the others are drawn again each time.
     second_stream : bool, default=False
         Blocks of a second stream, independent of those of the first with the same seed and number.
     """
@@ -108,7 +108,7 @@ class FeatureBlocks:
         self._cache, self._room, self._second = {}, cache_bytes, second_stream
 
     def draw(self, seed: Any, block: Any, dtype: Any, *, sparse: bool = False) -> Any:
-        """Return what is drawn for a block, for rows of that precision, dense or sparse.
+        """Return the random numbers of a block, for rows of that precision, dense or sparse.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class FeatureBlocks:
         return [(span, term.map.draw(span, dtype, sparse)) for term, span in zip(self._terms, spans)]
 
     def write(self, X: Rows, drawn: Any, out: Any) -> None:
-        """Write the features of checked rows X, of the kind that was drawn for, to out (n, n_columns)."""
+        """Write the features of checked rows X to `out`, (n, n_columns); `drawn` is for rows of this kind."""
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])
 
@@ -136,7 +136,7 @@ class FeatureBlocks:
     def multiply(
         self, X: Rows, seed: int, blocks: Sequence[Any], A: np.ndarray, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the sum of Z_b A_b over blocks, without their features Z_b.
+        """Return sum_b Z_b A_b over blocks b with features Z_b, without storing these.
 
         Parameters
         ----------

@@ -23,9 +23,9 @@ SETTINGS = ("n_features", "form", "draws", "block_size")  # parameters on which 
 class RandomFeatures(KernelTransformer):
     r"""Random features of a kernel: real, and unbiased, :math:`E\langle\phi(x), \phi(z)\rangle = k(x, z)`.
 
-    The error falls like :math:`1/\sqrt{m}` with the number m of features, whatever the number of rows. `fit`
-    reads the shape of X (and the bandwidth, for a kernel that is given by name); `transform` costs
-    :math:`O(n d m)`.
+    The error falls like :math:`1/\sqrt{m}` with the number m of features, whatever the number of rows. `fit` needs only
+    the shape of X (and, for a kernel that is given by name, determines its width); `transform` costs :math:`O(n d m)`
+    for n rows with d columns.
 
     Parameters
     ----------
@@ -41,25 +41,29 @@ class RandomFeatures(KernelTransformer):
     degree : int, default=3
     coef0 : float, default=0.0
     form : str, default="auto"
-        How features are made from a draw; ``"auto"`` is the first of a kernel's forms that fits `n_features`.
+        How features are computed from the random numbers; ``"auto"`` is the first form of the kernel, in the following
+        list, that fits `n_features`.
 
         * Gaussian, Laplacian, Cauchy, Matern and the skewed kernels: ``"pair"`` (cosine and sine:
           `n_features` must be even), ``"phase"`` (:math:`\sqrt{2}\cos(\langle w, x\rangle + b)`).
-        * ChiSquared, Intersection, JensenShannon: ``"vector"`` (a pair for each column of X, of a much
-          smaller variance: `n_features` must be a multiple of 2 d), ``"scalar"`` (their sum).
+        * ChiSquared, Intersection, JensenShannon: ``"vector"`` (a pair for each column of X, with a much smaller
+          variance: `n_features` must be a multiple of 2 d), ``"scalar"`` (one column, a sum over the columns of X).
         * Linear, Hellinger: ``"exact"`` (d columns, nothing random), ``"random"`` (signs).
         * Polynomial: ``"tensor-sketch"`` [2]_, ``"random-degree"`` [3]_; DotProduct: ``"random-degree"``.
         * The semigroup kernels and ArcCosine: ``"random"``.
         * Products: ``"pair"`` and ``"phase"`` if a factor has them, else ``"random"``.
     draws : {"iid", "orthogonal", "qmc", "fastfood"}, default="iid"
-        ``orthogonal`` [4]_ (Gaussian, Matern, ArcCosine) and ``qmc`` [5]_ (scrambled Sobol points; all
-        kernels with frequencies) make the error smaller, ``fastfood`` [6]_ (same kernels as ``orthogonal``)
-        the cost of many columns, :math:`O(n m \log d)`, at a somewhat larger error.
+        How the random frequencies are drawn: independently (``iid``), in orthogonal groups [4]_ (``orthogonal``;
+        Gaussian, Matern, ArcCosine), from a scrambled Sobol sequence [5]_ (``qmc``, quasi-Monte Carlo; all kernels with
+        frequencies), or as products of structured matrices [6]_ (``fastfood``; the same kernels as ``orthogonal``).
+        ``orthogonal`` and ``qmc`` have smaller errors; ``fastfood`` has a somewhat larger error but costs only
+        :math:`O(n m \log d)`.
     block_size : int, default=256
-        Columns that are drawn together: block b depends on the seed and b alone. Other sizes give other
-        features.
+        Number of columns that are drawn together: block b depends only on the seed and b. With another size the
+        features are different.
     keep_frequencies : bool, default=True
-        False: draw them in every call of ``transform``, a few blocks at a time, and discard them.
+        Whether to keep the frequencies after they were drawn; False draws them again in every call of ``transform``, a
+        few blocks at a time.
     random_state : int, RandomState, Generator or None, default=None
         An int is the seed itself; None draws one from NumPy's global state (``np.random.seed``).
 
@@ -68,10 +72,10 @@ class RandomFeatures(KernelTransformer):
     kernel_ : Kernel
         The kernel with its numbers, for instance ``Gaussian(sigma=1.2)``.
     seed_ : int
-        All that is random: a file or pickle holds it instead of frequencies.
+        The seed that determines the features; files and pickles contain it instead of the frequencies.
     settings_ : dict
-        ``n_features``, ``form``, ``draws`` and ``block_size`` of ``fit``; ``transform`` takes these, also if the
-        parameters are set anew.
+        ``n_features``, ``form``, ``draws`` and ``block_size`` of ``fit``, which ``transform`` uses even if the parameters
+        have been changed since.
     forms_ : list of str
         The form of each term of the kernel.
     n_features_in_ : int
@@ -85,12 +89,12 @@ class RandomFeatures(KernelTransformer):
 
     Notes
     -----
-    Numbers come from a counter-based generator, Philox4x32-10 [7]_, whose words are the same on every machine;
-    features do not depend on the number of threads or on what was drawn before. (``qmc`` takes its points from
-    SciPy.) float32 rows give float32 features; heavy-tailed frequencies (Laplacian, Intersection,
-    SkewedIntersection, Matern of nu <= 1), and rows far from the origin, are computed in float64 nevertheless.
+    Random numbers come from a counter-based generator, Philox4x32-10 [7]_, whose output is the same on every machine;
+    features do not depend on the number of threads or on what was drawn before. (The points of ``qmc`` come from
+    SciPy.) float32 rows give float32 features, but features with heavy-tailed frequencies (Laplacian, Intersection,
+    SkewedIntersection, Matern with nu <= 1), and those of rows far from the origin, are computed in float64.
 
-    Features of inner-product and ArcCosine kernels grow with the rows: scale these to a length of about 1.
+    Features of inner-product and ArcCosine kernels grow with the norm of the rows: scale rows to a norm of about 1.
 
     References
     ----------
@@ -149,7 +153,7 @@ class RandomFeatures(KernelTransformer):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features_in)
-            Only their shape matters and, for a kernel given by name, their scale. They are checked against the kernel's
+            Only its shape matters and, for a kernel given by name, its scale. Rows are checked against the kernel's
             domain.
         y : None
             Ignored.
@@ -175,10 +179,10 @@ class RandomFeatures(KernelTransformer):
         return self
 
     def partial_fit(self, X: Rows, y: Any = None) -> Self:
-        """Fit to the first batch; check later ones.
+        """Fit to the first batch, and check later batches.
 
-        The features of a stream must not change on the way, so the bandwidth of a kernel that is given by
-        name is that of the first batch.
+        The features must not change during a stream, so the bandwidth of a kernel that is given by name is determined
+        from the first batch.
 
         Parameters
         ----------

@@ -43,8 +43,8 @@ class Nystroem(KernelTransformer):
         As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
         K(test, train) afterwards. A function is called as ``kernel(X, L)`` with batches of rows.
     n_landmarks : int, default=100
-        scikit-learn's ``n_components``. At most the number of training rows; more are clipped with a warning.
-        Unused if `landmarks` is an array.
+        Number of landmarks m (scikit-learn's ``n_components``). If it exceeds the number of training rows, all rows are
+        taken, with a warning. Ignored if `landmarks` is an array.
     landmarks : {"uniform", "stratified", "kmeans", "leverage"} or array, default="uniform"
         ``uniform`` draws rows without replacement; ``stratified`` does so inside each class, in proportion
         to its size (needs y); ``kmeans`` takes centroids [2]_, often the best for a small m; ``leverage``
@@ -52,24 +52,23 @@ class Nystroem(KernelTransformer):
         :math:`O(n m^2)`. An array gives the landmarks themselves: rows of shape (m, n_features), dense or CSR, or
         a vector of integers, the indices of rows of X (the only ones for a precomputed kernel).
     gamma : {"scale", "auto", "median"} or float, default="scale"
-        Of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
+        Parameter of a kernel that is given by name, as are `degree` and `coef0`: ``"scale"`` is 1 / (n_features ·
         variance of X), ``"median"`` the median heuristic; see `kernbench.KernelSVC`.
     degree : int, default=3
     coef0 : float, default=0.0
     root : {"cholesky", "eigen", "symmetric"}, default="cholesky"
-        Which R. ``cholesky`` is triangular: ``transform`` takes half the multiplications, and landmarks that
-        depend linearly on the others are left out. ``eigen`` is :math:`U S^{-1/2}` of
-        :math:`K_{LL} = U S U^\top`, largest eigenvalue first: its leading columns make a principal component
-        analysis of the landmarks (not centred). ``symmetric`` is
-        :math:`K_{LL}^{-1/2} = U S^{-1/2} U^\top`, one column for each landmark, as in scikit-learn. The inner
-        products are the same.
+        Which matrix R to take; inner products of features are the same for all. ``cholesky`` is triangular:
+        ``transform`` takes half the multiplications, and landmarks that depend linearly on the others are left out.
+        ``eigen`` is :math:`U S^{-1/2}` with :math:`K_{LL} = U S U^\top`, largest eigenvalue first: its leading columns
+        are a kernel principal component analysis of the landmarks (not centred). ``symmetric`` is
+        :math:`K_{LL}^{-1/2} = U S^{-1/2} U^\top`, with one column for each landmark, as in scikit-learn.
     rank_tol : float, default=1e-10
-        Directions of K_LL whose eigenvalue (``cholesky``: pivot) is below this share of the largest are left
-        out, so that rounding errors are not amplified. Values below the precision of the kernel values have no effect
-        (with float32 rows 1e-8, except for ``eigen``).
+        Directions of K_LL whose eigenvalue (for ``cholesky``: pivot) is below this share of the largest one are left
+        out, so that rounding errors are not amplified. Values below the precision of the kernel values (with float32
+        rows 1e-8, except for ``eigen``) have no effect.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the landmarks, and the subset of ``gamma="median"``. Pass an int for the same features each
-        time; None is NumPy's global state (``np.random.seed``).
+        Source of the landmarks and of the subset of ``gamma="median"``. Pass an int for reproducible features; None is
+        NumPy's global state (``np.random.seed``).
 
     Attributes
     ----------
@@ -79,12 +78,12 @@ class Nystroem(KernelTransformer):
         Sparse if X was; of shape (0, 0) for a precomputed kernel. ``cholesky`` keeps as many as there are
         columns, by decreasing pivot; the other roots keep all.
     landmark_indices_ : ndarray of shape (n_kept,), intp
-        Indices of the landmarks in the training set; not for ``landmarks="kmeans"`` or rows that were given.
+        Indices of the landmarks in the training set; missing for ``landmarks="kmeans"`` and for an array of rows.
     normalization_ : ndarray of shape (n_kept, n_features_out), float64
         R; upper triangular for ``root="cholesky"``, symmetric for ``root="symmetric"``.
     eigenvalues_ : ndarray of shape (n_features_out,), float64
-        The eigenvalues of K_LL that were kept, descending; not for ``root="cholesky"``. Of shape (rank,), which with
-        ``root="symmetric"`` may be less than the number of columns.
+        The eigenvalues of K_LL that were kept, descending; missing for ``root="cholesky"``. With ``root="symmetric"``
+        there may be fewer than columns: as many as the rank of K_LL.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
@@ -92,7 +91,7 @@ class Nystroem(KernelTransformer):
     See Also
     --------
     RandomFeatures : Features that need no landmarks.
-    sklearn.kernel_approximation.Nystroem : ``root="symmetric"``, small eigenvalues raised instead of left out.
+    sklearn.kernel_approximation.Nystroem : The features of ``root="symmetric"``, with small eigenvalues raised.
 
     Notes
     -----
@@ -167,8 +166,8 @@ class Nystroem(KernelTransformer):
         Raises
         ------
         ValueError
-            For parameters or data that are invalid, and for a function or a matrix that is not a kernel; the
-            message says what to change.
+            For invalid parameters or data, and for a function or a matrix that is not a kernel; the message says what
+            to change.
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
