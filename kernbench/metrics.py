@@ -1,7 +1,7 @@
-"""Scores of rankings: the ROC curve, areas under it with their intervals, thresholds, and the sum of ranked range.
+"""Metrics of rankings: ROC curve, areas under it with confidence intervals, thresholds, the sum of ranked range.
 
-A higher score means positive, ties count half, and of the two labels the larger one is positive unless
-`pos_label` says otherwise.
+Higher scores stand for the positive class, ties count one half, and the larger of the two labels is the positive one
+unless `pos_label` is given.
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def roc_auc(y: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None) -> float:
-    """Area under the ROC curve: the chance that a positive scores higher than a negative, ties counting half.
+    """Area under the ROC curve: the probability that a positive scores higher than a negative; ties count one half.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def roc_auc(y: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None =
     score : array-like of shape (n_samples,)
         Decision values or probabilities of the positive class.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0; a pair weighs the product of its samples' weights.
+        At least 0; the weight of a pair is the product of the weights of its samples.
     pos_label : label, optional
         The positive class; by default the larger label.
 
@@ -55,7 +55,8 @@ def roc_auc(y: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None =
     Raises
     ------
     ValueError
-        One class only (or only one with weight), more than two, NaN or infinity, different lengths.
+        For one class only (or only one with positive weights), more than two classes, NaN or infinity, and arrays of
+        different lengths.
 
     See Also
     --------
@@ -79,15 +80,16 @@ def partial_auc(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """Mean height of the ROC curve over a range of false positive rates: the partial area over its width.
+    """Partial AUC: the area under the ROC curve over a range of false positive rates, divided by the range's width.
 
-    With `tpr_range` it is the share of the rectangle of both ranges that lies below the curve: the chance that a
-    positive ranked within one range scores higher than a negative ranked within the other.
+    It is the mean height of the curve over the range. With `tpr_range` it is the share of the rectangle of both ranges
+    that lies below the curve: the probability that a positive ranked within one range scores higher than a negative
+    ranked within the other.
 
-    The curve is piecewise linear, ties being sloping pieces, and the ends of the range may fall anywhere
-    on it. A perfect ranking has 1, a random one (a + b) / 2. This is not the value of scikit-learn's
-    ``roc_auc_score(max_fpr=b)``, which is standardised (McClish 1989): with p = ``partial_auc`` over
-    (0, b) that is ``0.5 * (1 + (p - b/2) / (1 - b/2))``.
+    The curve is piecewise linear, with sloping pieces for ties, and the ends of the range may fall anywhere on it. A
+    perfect ranking has the value 1, a random one (a + b) / 2. scikit-learn's ``roc_auc_score(max_fpr=b)`` is a
+    different, standardised value (McClish 1989): with p = ``partial_auc`` over (0, b) it is
+    ``0.5 * (1 + (p - b/2) / (1 - b/2))``.
 
     Parameters
     ----------
@@ -100,9 +102,9 @@ def partial_auc(
     tpr_range : (float, float), default=(0.0, 1.0)
         (c, d) with 0 <= c < d <= 1.
     ties : {"half", "miss"}, default="half"
-        How a positive and a negative with one score count: half, or not at all.
+        Whether a positive and a negative with the same score count one half or not at all.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0.
+        At least 0; the weight of a pair is the product of the weights of its samples.
     pos_label : label, optional
         The positive class; by default the larger label.
 
@@ -114,7 +116,7 @@ def partial_auc(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc`, or an empty range.
+        As for :func:`roc_auc`, and for an empty range.
 
     See Also
     --------
@@ -144,10 +146,10 @@ def auc_interval(
 ) -> AUCInterval:
     """Confidence interval of an area under the ROC curve.
 
-    The interval of the whole area is DeLong's, on the scale of log(auc / (1 - auc)), so that it stays within [0, 1].
-    Where all pairs are ranked right, or all wrong, the estimated variance is 0, and the bound is the exact binomial one
-    of as many pairs as the smaller class has samples. That of a partial area lies between percentiles of a bootstrap
-    that draws from each class separately. Where all scores are equal, either interval is the area alone.
+    For the whole area it is DeLong's interval on the scale of log(auc / (1 - auc)), so that it stays within [0, 1]. If
+    all pairs are ranked correctly, or all wrongly, the estimated variance is 0; the bound is then the exact binomial
+    one, for as many trials as the smaller class has samples. For a partial area the interval is given by percentiles of
+    a bootstrap that resamples each class separately. If all scores are equal, both ends of the interval are the area.
 
     Parameters
     ----------
@@ -158,7 +160,7 @@ def auc_interval(
     fpr_range, tpr_range : (float, float), default=(0.0, 1.0)
         See :func:`partial_auc`.
     ties : {"half", "miss"}, default="half"
-        See :func:`partial_auc`; another value than "half" takes the bootstrap.
+        See :func:`partial_auc`; with "miss" the interval is that of the bootstrap.
     confidence : float, default=0.95
         Between 0 and 1.
     n_resamples : int, default=1000
@@ -176,7 +178,7 @@ def auc_interval(
     Raises
     ------
     ValueError
-        As for :func:`partial_auc`, or a class with one sample.
+        As for :func:`partial_auc`, and for a class with one sample.
 
     References
     ----------
@@ -208,9 +210,9 @@ def auc_difference(
 ) -> AUCDifference:
     """Difference of the areas under the ROC curves of two scores of the same samples, with interval and p-value.
 
-    DeLong's test: the samples are the same, so that what both scores get right or wrong together cancels. Where the
-    scores differ alike on all pairs the estimated variance is 0; the p-value is then that of the sign test, and the
-    bound the exact binomial one, of as many pairs as the smaller class has samples.
+    This is DeLong's paired test: since the samples are the same, errors that both scores have in common cancel. If the
+    estimated variance is 0, since the two scores differ in the same way on all pairs, the p-value is that of the sign
+    test and the bound the exact binomial one, for as many trials as the smaller class has samples.
 
     Parameters
     ----------
@@ -232,7 +234,7 @@ def auc_difference(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc`, or a class with one sample.
+        As for :func:`roc_auc`, and for a class with one sample.
 
     References
     ----------
@@ -271,8 +273,8 @@ def roc_curve(
     pos_label : label, optional
         The positive class; by default the larger label.
     drop_intermediate : bool, default=True
-        Leave out the vertices between two pieces of one direction, which a drawing does not need, but for
-        the highest score; otherwise there is one vertex for each distinct score.
+        Leave out vertices between two pieces with the same slope, which a plot does not need, except that of the
+        highest score; with False there is one vertex for each distinct score.
 
     Returns
     -------
@@ -317,15 +319,18 @@ def threshold_for(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """Threshold for a wished rate, or of the least cost of errors, under the rule "positive if score >= threshold".
+    """Threshold for a required rate, or of least cost of errors, for the rule "positive if score >= threshold".
 
-    For a sensitivity s it is the largest threshold whose true positive rate is at least s: a score of a
-    positive, or infinity for s = 0. For a specificity q it lies half way between the smallest negative
-    score that leaves a true negative rate of at least q and the next larger score of either class (just
-    above it if there is none); minus infinity for q = 0. For a precision p it is the one of largest sensitivity
-    of those with a share of at least p of positives among the predicted ones, half way to the next lower score;
-    minus infinity for p = 0. For costs it is the largest threshold of the least total cost, half way as well (just
-    above all scores if the cheapest rule predicts no positive). Ties can overshoot what is wished for, never miss it.
+    * For a sensitivity s: the largest threshold whose true positive rate is at least s, which is the score of a
+      positive; infinity for s = 0.
+    * For a specificity q: half way between the smallest score of a negative that leaves a true negative rate of at
+      least q and the next larger score of either class (just above it if there is none); minus infinity for q = 0.
+    * For a precision p: of the thresholds with a share of at least p of positives among the samples predicted positive,
+      that of largest sensitivity, half way to the next lower score; minus infinity for p = 0.
+    * For costs: the largest threshold of least total cost, half way to the next lower score (just above all scores if
+      it is cheapest to predict no positives).
+
+    With ties a rate can be larger than required, but never smaller.
 
     Parameters
     ----------
@@ -334,12 +339,13 @@ def threshold_for(
     score : array-like of shape (n_samples,)
         Decision values or probabilities of the positive class.
     sensitivity, specificity, precision : float
-        In [0, 1]; one of these or `cost`. Sensitivity is also called recall or true positive rate.
+        The required rate, in [0, 1]. Exactly one of these and `cost` has to be given. Sensitivity is also called recall
+        or true positive rate, specificity true negative rate.
     cost : (float, float)
         Cost of a false positive and of a false negative, at least 0 and not both 0, in any unit.
     sample_weight : array-like of shape (n_samples,), optional
-        At least 0; samples of weight 0 are ignored. Precision and cost depend on the shares of the classes: where
-        those of `y` are not the real ones, weight them.
+        At least 0; samples of weight 0 are ignored. Precision and cost depend on the shares of the classes: if those in
+        `y` differ from the real ones, correct this by weights.
     pos_label : label, optional
         The positive class; by default the larger label.
 
@@ -350,7 +356,7 @@ def threshold_for(
     Raises
     ------
     ValueError
-        As for :func:`roc_auc`, not exactly one wish, or a precision that no threshold has.
+        As for :func:`roc_auc`, unless exactly one requirement is given, and for a precision that no threshold has.
 
     See Also
     --------
@@ -371,7 +377,7 @@ def threshold_for(
     wishes = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision, "cost": cost}
     given = [name for name, wish in wishes.items() if wish is not None]
     if len(given) != 1:
-        raise ValueError(f"say one of sensitivity=, specificity=, precision= and cost=, got {given or 'none'}")
+        raise ValueError(f"pass exactly one of sensitivity=, specificity=, precision= and cost=, got {given or 'none'}")
     (name,) = given
     if name == "cost":
         _check_cost(cost)
@@ -386,10 +392,10 @@ def threshold_for(
 
 
 def ranked_range(losses: ArrayLike, m: int, n: int) -> float:
-    """Sum of the losses ranked m + 1 to n, the largest being the first: the sum of ranked range.
+    """Sum of ranked range: the sum of the losses of rank m + 1 to n, the largest loss having rank 1.
 
-    Divided by n - m it is the average of ranked range: for m = 0 that of the n largest losses; for
-    m = n - 1 the n-th largest loss.
+    Divided by n - m it is the average over the range: for m = 0 the mean of the n largest losses; for m = n - 1 the
+    n-th largest loss.
 
     Parameters
     ----------
@@ -404,7 +410,7 @@ def ranked_range(losses: ArrayLike, m: int, n: int) -> float:
     Raises
     ------
     ValueError
-        NaN or infinity, an empty range.
+        For NaN or infinity, and for an empty range or one beyond the number of losses.
 
     References
     ----------
@@ -444,7 +450,10 @@ def _check_cost(cost):
 
 
 def _area(score, positive, weights, fpr_range, tpr_range, ties):
-    """The share of a rectangle of rates below the curve; of checked arguments, but for scores that are not finite."""
+    """Return the share of a rectangle of rates that lies below the curve.
+
+    The arguments have been checked, except for scores that are not finite.
+    """
     if tpr_range == (0.0, 1.0) and ties == "half":
         return roc_area(score, positive, weights, *fpr_range)
     x, y, _ = roc_vertices(checked_scores(score, len(positive), name="score"), positive, weights)
@@ -452,7 +461,7 @@ def _area(score, positive, weights, fpr_range, tpr_range, ties):
 
 
 def _two_of_each_class(y, score, pos_label, confidence):
-    """Return score and positives, checked for an estimate of a variance."""
+    """Return the scores and the mask of positives; raise ValueError unless a variance can be estimated from them."""
     check_number("confidence", confidence, above=0, below=1)
     score, positive, _ = scored_problem(y, score, None, pos_label)
     if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:

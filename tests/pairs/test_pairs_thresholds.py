@@ -194,7 +194,7 @@ def test_neighbouring_scores_have_no_number_between_them():
 
 @pytest.mark.parametrize("wishes", [{}, {"sensitivity": 0.5, "specificity": 0.5}, {"precision": 0.5, "cost": (1, 1)}])
 def test_exactly_one_wish_is_allowed(wishes):
-    with pytest.raises(ValueError, match="say one of sensitivity=, specificity=, precision= and cost="):
+    with pytest.raises(ValueError, match="pass exactly one of sensitivity=, specificity=, precision= and cost="):
         threshold_for([0, 1], [0.0, 1.0], **wishes)
 
 
