@@ -1,8 +1,9 @@
-"""The base of all kernels, small frozen dataclasses callable on two sets of rows; sums and products of kernels.
+"""The base class of kernels, which are frozen dataclasses that can be called on two sets of rows; sums and products.
 
-A kernel defines the values; the compiled engine computes tiles of them, by the kernel's `routine` and `constants`.
-In between, rows are prepared in float64: checked against the kernel's domain, *lifted* entry by entry (square root,
-logarithm, ...), centred, and divided by the kernel's `unit` (see :mod:`kernbench.kernels.engine.operands.prepared`).
+A kernel object defines the function k; the compiled engine computes tiles of its values, from the kernel's `routine`
+and `constants`. Before that, rows are prepared in float64: checked against the kernel's domain, *lifted* entry by entry
+(square root, logarithm, ...), centred, and divided by the kernel's `unit` (see
+:mod:`kernbench.kernels.engine.operands.prepared`).
 """
 
 from collections.abc import Sequence
@@ -41,39 +42,40 @@ def require_integer(owner, low, **parameters):
 
 @dataclass(frozen=True)
 class Kernel:
-    """Base of all kernels: call it on two sets of rows to get the matrix of its values.
+    """Base class of all kernels: calling a kernel on two sets of rows returns the matrix of its values.
 
     Attributes
     ----------
     routine : str
         Name of the compiled routine that computes the values (`ROUTINES` of the engine).
     constants : tuple of float
-        The numbers that `routine` needs.
+        Parameters of `routine`.
     unit : float
         The divisor of lifted rows, applied while they are still in float64.
     translation_invariant : bool
-        Lifted rows may be shifted together: the engine centres them, so that rounding errors stay small.
+        Whether values do not change if all lifted rows are shifted: the engine then centres them, so that rounding
+        errors stay small.
     keeps_zeros : bool
-        `lift` maps 0 to 0, and a zero entry of either row adds nothing: sparse rows stay sparse.
+        Whether `lift` maps 0 to 0, and a zero entry in either row adds nothing, so that sparse rows stay sparse.
     coordinatewise : bool
-        Values are sums or products over the features of one term each; otherwise they are a function of the inner
+        Whether values are sums or products with one term for each feature; otherwise they are a function of the inner
         product of the prepared rows.
     norm_factor : float or None
-        The terms of rows are this multiple of their squared norms; other terms are returned by `row_terms`.
+        The terms of rows (see `row_terms`) are this multiple of their squared norms; None if they are something else.
     unit_rows : bool
-        Prepared rows are scaled to length 1 each, instead of by `unit`.
+        Whether prepared rows are scaled to norm 1 each, instead of being divided by `unit`.
     n_streams : int
-        Number of values that `streams` returns for one entry.
+        Number of arrays that `streams` returns.
     refuses_infinity : bool
-        Prepared rows that leave the range of the precision raise an error; otherwise infinities are passed on.
+        Whether prepared rows that leave the range of the precision raise an error; otherwise infinities are passed on.
     lower : float or None
-        Entries below this (or equal to it, where `lower_is_open`) are outside the kernel's domain.
+        Entries below this value (or equal to it, if `lower_is_open`) are outside the kernel's domain.
     components : tuple of Kernel
         The kernels that a sum or product combines.
     calls_python : bool
-        Values, or those of a component, come from a Python function.
+        Whether values, or those of a component, come from a Python function.
     is_semi_definite : bool
-        Every matrix of values is positive semi-definite by construction; False where that is unknown.
+        Whether every matrix of values is positive semi-definite by construction; False if that is unknown.
     """
 
     routine: ClassVar[str]
@@ -103,7 +105,7 @@ class Kernel:
 
     @property
     def restricts_domain(self) -> Any:
-        """Whether `check_domain` may refuse rows."""
+        """Whether `check_domain` may reject rows."""
         return self.lower is not None or type(self).check_domain is not Kernel.check_domain
 
     @property
@@ -120,12 +122,14 @@ class Kernel:
         return (values,)
 
     def row_terms(self, rows: Rows, lengths: np.ndarray) -> Any:
-        """Return a number for each row that completes inner products (or sums over stored entries), or None.
+        """Return the number for each row that the engine combines with inner products (or sums over entries), or None.
+
+        For the Gaussian kernel, for example, half the squared norm, since |x - z|² = |x|² + |z|² - 2 <x, z>.
 
         Parameters
         ----------
         rows : ndarray or CSR matrix of shape (n, d)
-            Prepared and rounded.
+            Prepared, and rounded to the precision of the kernel values.
         lengths : ndarray of shape (n,), or None
             The divisors of the rows, if the kernel has `unit_rows`.
         """
@@ -142,7 +146,7 @@ class Kernel:
         Z : array-like or CSR matrix of shape (m, d), optional
             X by default.
         dtype : {float32, float64}, optional
-            Precision of the result; by default that of `out` or X (float64 for anything but float32).
+            Precision of the result; by default that of `out`, else float32 if X is float32, and float64 otherwise.
         out : ndarray of shape (n, m), optional
             Where to write the result, C-contiguous.
 
@@ -172,7 +176,7 @@ class Kernel:
         Raises
         ------
         ValueError
-            As a call of the kernel.
+            As for a call of the kernel.
         """
         X = checked_rows(self, X)
         self.check_domain(X)
@@ -225,7 +229,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class _Combination(Kernel):
-    """What sums and products have in common."""
+    """Base class of sums and products."""
 
     kernels: tuple[Any, ...]
 
@@ -266,7 +270,7 @@ class Sum(_Combination):
     ----------
     kernels : sequence of Kernel
     weights : sequence of float, optional
-        Positive, one per kernel; 1 each by default.
+        Positive, one for each kernel; by default all are 1.
     """
 
     weights: tuple[float, ...] | None = None

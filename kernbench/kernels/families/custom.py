@@ -27,9 +27,13 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True)
 class Callable(Kernel):
-    """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``, an array or sparse.
+    """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``, dense or sparse.
 
-    Called with batches of rows, never for single values, so that a vectorised function is fast.
+    The function is called with batches of rows, never for single values, so that a vectorised function is fast.
+
+    Parameters
+    ----------
+    function : callable
     """
 
     function: CallableType

@@ -15,7 +15,7 @@ from kernbench.kernels.base import Kernel, require_positive, row_sums
 
 @dataclass(frozen=True)
 class HistogramKernel(Kernel):
-    """What the kernels of this module share: their domain, and k(x, x) = sum_j x_j."""
+    """Base class of the additive kernels: their domain, and k(x, x) = sum_j x_j."""
 
     @property
     def lower(self) -> Any:
@@ -61,6 +61,7 @@ class ExponentialChiSquared(Kernel):
     Parameters
     ----------
     gamma : float, default=1.0
+        > 0.
     """
 
     gamma: float = 1.0

@@ -12,7 +12,7 @@ from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
 
 SMALLEST = float(np.finfo(np.float32).tiny)
-LARGEST_EXPONENT = 120  # of coefficients of a power series, of 2, within the range of float32
+LARGEST_EXPONENT = 120  # power of 2 of the largest coefficient of a power series, within the range of float32
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Linear(Kernel):
 class CentredLinear(Kernel):
     """k(x, z) = <x - c, z - c>, expanded, so that sparse rows stay sparse.
 
-    For the rows of estimators that centre columns (:mod:`kernbench.estimators.fit.centring`), not for users, who
-    subtract c from dense rows.
+    Used internally by estimators that centre columns (:mod:`kernbench.estimators.fit.centring`). Users can subtract c
+    from dense rows instead.
 
     Parameters
     ----------
@@ -143,9 +143,10 @@ class DotProduct(Kernel):
 
     @property
     def _exponent(self) -> int:
-        """The power of 2 by which rows are divided so that the last coefficient, which grows, is one in float32.
+        """The exponent of the power of 2 by which rows are divided, so that the last coefficient is a float32 number.
 
-        Powers of 2 round nothing: values in float64 are the same to the last bit.
+        Coefficient n grows by 2^(2 n exponent) in return. Powers of 2 cause no rounding: values in float64 stay the
+        same to the last bit.
         """
         used, degree = self._used, len(self._used) - 1
         if degree == 0 or used[-1] >= SMALLEST:
@@ -171,8 +172,8 @@ class DotProduct(Kernel):
 class Sigmoid(Kernel):
     """k(x, z) = tanh(scale <x, z> + c); not positive semi-definite.
 
-    Support vector machines find a stationary point of the dual, as LIBSVM does, but no certified optimum; explicit
-    feature maps represent at most its positive part.
+    With this kernel, support vector machines find a stationary point of the dual, as LIBSVM does, but no certified
+    optimum; explicit feature maps represent at most its positive part.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ class ExponentialSemigroup(Kernel):
     Parameters
     ----------
     beta : float, default=1.0
+        > 0.
     """
 
     beta: float = 1.0
@@ -46,6 +47,7 @@ class ReciprocalSemigroup(Kernel):
     Parameters
     ----------
     lam : float, default=1.0
+        > 0, in the units of x.
     """
 
     lam: float = 1.0

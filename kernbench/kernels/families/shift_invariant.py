@@ -7,7 +7,7 @@ import numpy as np
 
 from kernbench.kernels.base import Kernel, require_positive, row_sums
 
-LARGEST_NU = 500  # of Matern: beyond it the series for small distances loses digits
+LARGEST_NU = 500  # of Matern: above, the series for small distances loses digits
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class Gaussian(Kernel):
         return (0.5,)  # the engine divides rows by `unit`
 
     def of_differences(self) -> Any:
-        """Return the kernel that adds up squared differences, slower and right for rows at any distance."""
+        """Return the same kernel computed from squared differences, which is slower but accurate at any distance."""
         return GaussianOfDifferences(self.sigma)
 
 
 @dataclass(frozen=True)
 class GaussianOfDifferences(Gaussian):
-    """The Gaussian kernel from squared differences of entries.
+    """The Gaussian kernel, computed from squared differences of entries.
 
-    The engine takes it in place of a `Gaussian` where |x|^2 + |z|^2 - 2 <x, z> would be rounding errors alone, so that
+    The engine uses it in place of `Gaussian` if |x|^2 + |z|^2 - 2 <x, z> would be dominated by rounding errors, so that
     not even k(x, x) would be 1.
     """
 

@@ -13,7 +13,7 @@ from kernbench.kernels.base import Kernel, require_positive
 
 @dataclass(frozen=True)
 class SkewedKernel(Kernel):
-    """What the kernels of this module share.
+    """Base class of the skewed kernels, functions of u = log(x + c).
 
     Parameters
     ----------
