@@ -13,14 +13,14 @@ from kernbench._callbacks import CallbackSupport
 from kernbench.kernels.domain import is_precomputed
 from kernbench.saving.model_file import Saved
 
-LEARNING = ("fit", "fit_chunks")  # methods that begin anew
+LEARNING = ("fit", "fit_chunks")  # methods that start from scratch
 
 
 def whole_or_not(learn):
-    """Return a method that leaves the model as it was where it fails before its run has an outcome.
+    """Return the method, changed so that the model stays as it was if it fails before its run has an outcome.
 
-    Labels, kernel and precision are set before the run. With the coefficients of an earlier fit they would be a model
-    of neither.
+    Labels, kernel and precision are set before the run. Together with the coefficients of an earlier fit they would
+    form a model of neither fit.
     """
 
     @wraps(learn)

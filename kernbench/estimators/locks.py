@@ -9,7 +9,7 @@ _lock_of_locks = Lock()
 
 
 def one_at_a_time(method):
-    """Let calls of a method of one model wait for each other; the same thread may call it again from a callback."""
+    """Make calls of a method of one model wait for each other; the same thread may call it again from a callback."""
 
     @wraps(method)
     def locked(self, *args, **kwargs):

@@ -137,16 +137,16 @@ def distinct_labels(y, **options):
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in np.ravel(y)}))
         raise ValueError(
-            f"the labels in y cannot be sorted, for they are of type {kinds}: use labels of one type, numbers or text, "
-            "and leave out rows without a label"
+            f"the labels in y cannot be sorted, since they are of type {kinds}: use labels of one type, numbers or "
+            "text, and leave out rows without a label"
         ) from None
 
 
 def check_square(X, kernel):
     """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric.
 
-    Of more than `COMPARED_ROWS` rows only the entries between so many, evenly spread, are compared: a look at all of
-    them would take as long as a fit.
+    With more than `COMPARED_ROWS` rows only the entries between this many, evenly spread, are compared: to compare all
+    entries would take as long as a fit.
     """
     if not is_precomputed(kernel):
         return
@@ -204,9 +204,9 @@ def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
 
 
 def weights_of_stream(class_weight, labels):
-    """Return the weights of the classes `labels` of a stream, of which it is not known how many examples they have."""
+    """Return the class weights for the classes `labels` of a stream, whose numbers of examples are unknown."""
     if isinstance(class_weight, str):
-        raise ValueError("class_weight='balanced' needs all labels, which a stream does not show: pass a dict")
+        raise ValueError("class_weight='balanced' needs all labels, which are unknown in a stream: pass a dict")
     weights = _class_weights(class_weight, labels, labels, None, None)
     check_each_class_has_weight(labels, np.arange(len(labels)), weights)
     return weights

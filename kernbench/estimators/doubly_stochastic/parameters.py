@@ -73,8 +73,9 @@ def has_large_batches(model, n_rows):
 def batch_size_of(model, n_rows, block_size=0):
     """Return the rows of a batch: the given number, or four for each feature of a block of the initial solution.
 
-    The large ones of a pass have the same size, near 4,096: a small rest has too few rows for a covariance. A rest of
-    less than a quarter of a batch is spread over few batches, since a step is as long for few rows as for many.
+    Large batches of a pass all have the same size, near 4,096, since a small last batch would have too few rows for a
+    covariance. If the last batch of another pass would be smaller than a quarter of a batch, its rows are spread over
+    the others, unless these are many: a step has the same length for few rows as for many.
     """
     if model.batch_size != "auto":
         return _with_rest(int(model.batch_size), n_rows)
@@ -102,21 +103,21 @@ def block_size_of(model, n_rows):
 
 
 def window_of(model, n_rows, batch_size, block_size):
-    """Return the rows of a step where these are more than the batch, else 0.
+    """Return the number of rows of a step if that is more than the batch, else 0.
 
-    A block is solved for by its covariance, which needs rows enough: with few, steps overfit their batch, and the noise
-    adds up, see `warn_of_few_rows`.
+    A step solves with the covariance of a block of features, which needs enough rows: with few, steps overfit their
+    batch, and the noise adds up, see `warn_of_few_rows`.
     """
     rows = min(max(BATCH, model._rows_per_feature * block_size), n_rows)
     return rows if model.precondition and batch_size < rows else 0
 
 
 def warn_of_few_rows(model, n_rows, solver):
-    """Warn where a preconditioned step is on few of the rows there are: its noise adds up over the steps.
+    """Warn if preconditioned steps use few of the available rows: their noise adds up.
 
-    On MAGIC, Adult and Forest cover steps of 512 rows cost a regression on labels .8 to 6.8 points of accuracy, those
-    of 256 rows a classifier .3 to 3.7, with 16 features as with 64; steps of `BATCH` rows cost nothing, down to one row
-    for each feature. The covariance operator has no window.
+    On MAGIC, Adult and Forest cover, steps of 512 rows cost a regression on labels .8 to 6.8 points of accuracy, and
+    steps of 256 rows cost a classifier .3 to 3.7 points, with 16 features as with 64. Steps of `BATCH` rows cost
+    nothing, down to one row for each feature. The covariance operator has no window.
     """
     alone = solver.recent is None or solver.operator is not None
     rows = solver.batches.batch_size if alone else solver.recent.size
@@ -131,8 +132,8 @@ def warn_of_few_rows(model, n_rows, solver):
 def fewest_steps_of(model, n_rows):
     """Return the smallest number of steps of a fit to arrays, unless their batches are the large ones.
 
-    Steps of small batches on a window are as many as visit the rows of that number of batches of `BATCH`: they have
-    smaller blocks, and the same number of features takes them more steps.
+    With small batches and a window, there are as many steps as visit the rows of that number of batches of `BATCH`:
+    their blocks are smaller, so that the same number of features takes more steps.
     """
     rows = BATCH if model.batch_size == "auto" else model.batch_size
     if not (model._has_window and model.precondition):
@@ -143,8 +144,8 @@ def fewest_steps_of(model, n_rows):
 def full_steps_of(model, n_rows, per_pass):
     """Return the number of steps after which those of ``schedule="auto"`` get shorter, 0 for never.
 
-    That is the first pass, of `per_pass` batches. Many long steps with a preconditioner fit the labels of the training
-    rows: what regularises them is that they are few.
+    That is the first pass, of `per_pass` batches. Many long steps with a preconditioner would overfit the labels of the
+    training rows: the small number of steps is what regularises the model.
     """
     shorter = model._shortens_steps and model.precondition and model.schedule == "auto"
     return max(fewest_steps_of(model, n_rows), per_pass) if shorter else 0

@@ -42,7 +42,7 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled)
     X, y, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
     if len(y) == 0:
-        raise fault or ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
+        raise fault or ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")
     model.n_features_in_ = X.shape[1]
     if hasattr(model, "feature_names_in_"):  # of an earlier fit; chunks are checked by their number of columns
         del model.feature_names_in_

@@ -28,9 +28,9 @@ def linear_entry(problem, loss, n_rows, n_columns):
 
     Newton's method does not depend on the scales of the columns, nor on alpha, as long as their Hessian can be formed;
     with more columns it needs a smooth loss, and its time depends on the condition of the Hessian, as does that of
-    coordinate ascent. With more columns than rows the dual has fewer variables and almost orthogonal rows, which
-    coordinate ascent needs; its steps take as long as a row has entries. Losses of residuals that are smooth have a
-    Newton step or a few.
+    coordinate ascent. With more columns than rows the dual has fewer variables and almost orthogonal rows, which suits
+    coordinate ascent; the cost of its steps is proportional to the entries of a row. For the squared error one Newton
+    step suffices, for Huber's loss a few, even then.
     """
     is_tall = n_rows >= n_columns
     fits = is_tall or loss in STEP_OR_FEW if n_columns <= LARGEST else is_tall and loss in SMOOTH

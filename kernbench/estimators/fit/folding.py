@@ -1,10 +1,10 @@
-"""What it costs that intercepts are stored in float64; see `fit.centring`.
+"""The cost of storing intercepts in float64; see `fit.centring`.
 
-A certificate is one of rows less a centre and of targets less an offset. The model is one of rows and targets as given:
-it has the weights w and the float64 number next to offset + b - <w, centre>, up to the rounding of that sum. The
-difference shifts all scores of the training rows. As a rule it is far below the rounding of the objective. If a bound
-does not show that, the shift is computed exactly and its cost from the losses at shifted scores, since a bound from
-the slope of the loss is too large near an optimum, where slopes cancel.
+A certificate is for rows minus a centre and targets minus an offset, whereas the model is for rows and targets as
+given: it has the weights w and the float64 number closest to offset + b - <w, centre>, up to the rounding of that sum.
+The difference shifts all scores of the training rows. Usually it is far below the rounding of the objective. If a bound
+does not show that, the shift is computed exactly, and its cost from the losses at the shifted scores, since a bound
+from the slope of the loss is too large near an optimum, where slopes cancel.
 """
 
 from dataclasses import dataclass, replace
@@ -146,7 +146,7 @@ def _least_cost(task, model, k, stored, intercept, objective, negligible):
     shift = own.unit * float(Fraction(intercept) - exact)
     bound = change_of(stored.loss, stored.heaviest, objective, abs(shift)) + _penalty(stored, own, strength, shift)
     if bound <= negligible and not stored.by_mean:
-        return 0.0, intercept  # scores are dear, those of kernels as a fit
+        return 0.0, intercept  # computing scores is expensive, with a kernel as much as a fit
     risk, solution = problem.risk_of(strength), own.solution
     scores = _scores(risk, problem.X, stored.kernel, solution)
     risk_value = risk.value(scores, solution.intercept)

@@ -94,7 +94,7 @@ def warn_of_rounding(model, results):
     if zeros:
         is_optimum = all(result.converged for result in zeros)
         cause = (
-            f"there is none, so {_weaker(model)}, or change the kernel"
+            f"it is the optimum. To get another function, {_weaker(model)}, or change the kernel"
             if is_optimum
             else f"{remedy}, or raise max_iter"
         )

@@ -120,7 +120,7 @@ class Task:
         return None
 
     def warn(self, model, results):
-        """Warn of a model that is of no use although its runs converged."""
+        """Warn of a model that is useless although its runs converged."""
 
     def continuation(self, results):
         """Return the state from which the next fit continues."""

@@ -82,7 +82,8 @@ def _is_too_coarse(kernel, rows, X):
     norms, large in the exponent of a narrow Gaussian kernel. Dense rows are subtracted from each other then (see
     `kernels.engine.engines`), so that the error is that of rounded rows, as for kernels that add up such differences in
     any case; sparse ones are not. Values of kernels that are not of the difference of rows, such as a polynomial, grow
-    with the distance from the origin, while what tells rows apart does not: float32 may round all of it away.
+    with the distance from the origin, while the differences between rows do not: float32 may round them away
+    completely.
     """
     eps = np.finfo(np.float32).eps
     if isinstance(kernel, Gaussian):

@@ -14,7 +14,7 @@ from kernbench.solvers.base import Solution
 
 
 class RunData:
-    """The data of the solvers of one thread: made for a problem, kept for the next ones, made anew in float64.
+    """The data of the solvers of one thread: made for a problem, reused for the next ones, made again in float64.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def is_too_rounded(before, result):
 
 
 def start_of(result):
-    """Return the start in float64: the coefficients; their products with the kernel are computed anew."""
+    """Return the start in float64: the coefficients; their products with the kernel are computed again."""
     return Solution(result.solution.coef, n_iter=result.solution.n_iter)
 
 

@@ -196,7 +196,7 @@ def _decomposed(M):
         except BaseException as error:
             answer.set_exception(error)
 
-    # Not a daemon: Python waits for it before it exits, lest OpenBLAS free the memory that LAPACK works on.
+    # Not a daemon: Python has to wait for it before it exits, or OpenBLAS would free the memory that LAPACK works on.
     Thread(target=decompose).start()
     while True:
         try:

@@ -40,7 +40,7 @@ def check_space(model, *, zero_alpha=False):
 
 
 def _check_landmarks(model):
-    """Check ``landmarks``, a name or rows: rows without weight are left out before landmarks are, so not indices."""
+    """Check ``landmarks``: a name or rows, not indices, since rows of weight 0 are removed before they would apply."""
     check_landmarks(model.landmarks)
     if are_indices(model.landmarks):
         raise ValueError("landmarks as indices are for Nystroem itself: give the rows, landmarks=X[indices]")

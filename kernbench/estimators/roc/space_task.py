@@ -2,7 +2,7 @@
 
 ::
 
-    PartialAUCClassifier.fit(X, y)              X is handed on once by each file, to the next lower one
+    PartialAUCClassifier.fit(X, y)              each of the following files passes X on to the next
       '-- SpaceTask(PARTIAL_AUC, model, X, y)   space_task: holds the rows, is the problem of the one fit
             |-- check_two_classes               arguments.training_data, which asks validation.rows
             |-- prepare                         space: kernel (arguments.kernel, which asks kernels.domain), map,
@@ -96,7 +96,7 @@ class Formulation:
     finish : callable, optional
         ``finish(task, model, result)`` is called at the end of a fit.
     warn : callable, optional
-        ``warn(model, result)`` warns of a model that is of no use.
+        ``warn(model, result)`` warns of a useless model.
     """
 
     check: Callable

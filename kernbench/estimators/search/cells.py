@@ -107,7 +107,7 @@ class GridOfCells:
             memory = None
             if (
                 len(parts) == 1
-            ):  # a worker that has all folds stores cells itself, lest the end of this process lose them
+            ):  # a worker that has all folds stores cells itself, so that they survive the end of this process
                 memory, own.folder = self.search.memory, None
             examples = replace(self.examples, given=None)  # rows are scored here
             arguments = (bare, self.groups[g], examples, self.folds, missing, ends, memory)
@@ -204,7 +204,7 @@ class GridOfCells:
         if self.status is not None:
             done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
             outcome.warn(
-                f"The search ended after {done} of {len(self.cells)} cells, for {why}: the best of these was taken. "
+                f"The search ended after {done} of {len(self.cells)} cells, since {why}: the best of these was taken. "
                 f"Raise max_seconds, or shorten {' or '.join(self.search._grid)}.",
                 ConvergenceWarning,
             )

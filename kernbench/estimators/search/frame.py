@@ -185,7 +185,7 @@ class Search(SearchResult):
         """Return the seed of all fits: generators, and the global state, are not shared with workers."""
         seed = self.random_state
         if seed is None and (self.memory is not None or self.warm_start):
-            return 0  # with a seed drawn anew no finished cell would be found again
+            return 0  # with a newly drawn seed no finished cell would be found again
         return seed if is_integer(seed) else int(generator_of(seed).integers(2**53))
 
     def _first_strength(self):

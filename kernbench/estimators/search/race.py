@@ -12,10 +12,10 @@ is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A cell is dropped at a
 
     risk / (number of cells x number of tests of one cell),
 
-so that, as far as held-out rows are independent, the probability is at most `risk` that the cell with the smallest
-expected error is dropped, whichever cells lead: there are so many pairs of it and a leader, and so many tests of each.
-On a subsample this is said of the errors of models trained on so few rows; since the best C depends on their number,
-only whole kernels are dropped there: a kernel is one with its gamma.
+so that, if held-out rows are independent, the cell with the smallest expected error is dropped with a probability of at
+most `risk`, whichever cells lead (a union bound over its pairs with a leader and over the tests of each pair). On a
+subsample this holds for the errors of models trained on that many rows; since the best C depends on the number of rows,
+only whole kernels (a kernel with one gamma) are dropped there.
 """
 
 from dataclasses import dataclass
@@ -204,6 +204,6 @@ class Race(SubsampledCells):
 
 
 def _batches(n_folds):
-    """Return the folds in order, in batches: one, one, two and the others, as each batch begins a path over C anew."""
+    """Return the folds in order, in batches of one, one, two and the rest: each batch starts a new path over C."""
     folds = list(range(n_folds))
     return [part for part in (folds[:1], folds[1:2], folds[2:4], folds[4:]) if part]

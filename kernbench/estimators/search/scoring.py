@@ -30,7 +30,7 @@ class Scoring:
         Of a single score that is a mean over rows, ``of_rows(held_out, y)`` returns its terms. The means are then taken
         here: scikit-learn's checks of the rows of a fold take a millisecond, more than the fold of a single row.
     least_rows : int, default=1
-        Held-out rows without which a score is not defined: NaN, of which the search tells once for all folds.
+        Smallest number of held-out rows for which a score is defined; below, it is NaN, and the search warns once.
     takes_rows : bool, default=False
         Whether the scorer is called with rows as they were passed, not with their indices: a function of one's own.
     """

@@ -60,7 +60,7 @@ def set_support_vectors(model, X, support):
 def require_linear(kernel):
     """Raise AttributeError unless a function of the kernel has weights of the features."""
     if not isinstance(kernel, Linear):
-        raise AttributeError("coef_ is there for kernel='linear' only")
+        raise AttributeError("coef_ is only available with kernel='linear'")
 
 
 class Expansion:

@@ -249,8 +249,8 @@ class ClassProblem(WeightsProblem):
 
     @property
     def weights(self):
-        """Sample weight times class weight. Of more than two classes only the positive one has its weight, as in
-        LIBLINEAR: the rest is no class."""
+        """Sample weight times class weight. With more than two classes only the positive one has its class weight, and
+        the rest has 1, as in LIBLINEAR."""
         task = self.task
         if len(task.problems) == 1:
             return task.weights

@@ -25,7 +25,7 @@ class Reader(chunks.Reader):
     factors = (1.0, 1.0)
 
     def take(self, count):
-        """Return (X, y, weights) of up to `count` examples, of none at the end of the stream only."""
+        """Return (X, y, weights) of up to `count` examples; zero examples only at the end of the stream."""
         while True:
             taken = super().take(count)
             examples = self._coded(taken)

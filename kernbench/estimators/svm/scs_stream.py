@@ -54,9 +54,9 @@ class ScsStream:
     waiting : list of (X, y, weights)
         Examples of a single class, until the other one comes.
     vectors : ndarray
-        The model's ``support_vectors_``: if they are others, there was a `fit` in between.
+        The model's ``support_vectors_`` after the last call; if they have changed since, there was a `fit` in between.
     has_warned : bool
-        Whether a warning told that the sample is too small.
+        Whether the warning about a sample that is too small was given.
     """
 
     rng: np.random.Generator
@@ -115,7 +115,7 @@ def fit_chunks(model, chunks, classes=None):
     if fault is not None and len(np.unique(y)) < 2:
         raise fault
     if len(y) == 0:
-        raise ValueError("the stream is empty: chunks must bring at least one (X, y) with rows")
+        raise ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")
     check_classification_targets(y)
     two_labels(labels)
     model.n_features_in_ = X.shape[1]

@@ -73,8 +73,8 @@ class _SmallPairs:
     def solutions(self, pairs):
         """Return solutions with the intercepts only, since `KernelTask.stored` takes weights, not coefficients.
 
-        Weights are as dear as a tenth of a fit: none if even for the longest w, of alpha/2 |w|^2 <= objective, the
-        rounding of <w, centre> is negligible.
+        Computing weights costs a tenth of a fit. So none are returned if the rounding of <w, centre> is negligible even
+        for the largest possible |w|, that with alpha/2 |w|^2 = objective.
         """
         centre = self.task.model.centre_
         if centre is None:

@@ -43,7 +43,7 @@ def check_partial_auc(model):
             raise ValueError(f"ranks must be two integers (m, n) with 0 <= m < n, got {model.ranks!r}")
         if (low, high) != DEFAULT_RANGE:
             raise ValueError(
-                f"ranks={model.ranks!r} and fpr_range={model.fpr_range!r} both say the range: give either of them"
+                f"ranks={model.ranks!r} and fpr_range={model.fpr_range!r} both give the range: pass only one of them"
             )
     elif model.threshold == WINDOW and high == 1:
         raise ValueError(

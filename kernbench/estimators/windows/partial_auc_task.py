@@ -36,8 +36,8 @@ def _make_solver(task, design, strength, initial):
 
 
 def _start(task, design):
-    """Return the solution of a convex problem on the same design: at f = 0 all windows are alike, and no step leads
-    away from there (see `PartialAUCClassifier`)."""
+    """Return the solution of a convex problem on the same design: at f = 0 all scores are tied, and no step leads away
+    from there (see `PartialAUCClassifier`)."""
     model, rows = task.model, task.rows
     if model.start == "solver":
         return None
@@ -95,7 +95,7 @@ def _warn(model, result):
         low, high = model.fpr_range_
         warn(
             f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
-            "are ranked wrongly, and their losses are least where all scores are equal. Widen the range, or choose "
+            "are ranked wrongly, and their losses are smallest if all scores are equal. Widen the range, or choose "
             "a kernel or features that separate the classes better"
         )
 
@@ -117,7 +117,7 @@ def criticality_of(model, X, y, sample_weight, mu):
     """Return the criticality of a fitted `PartialAUCClassifier` on some rows; see its method of that name."""
     if model.features_ == "exact" or model.solver == "svmpauc-tight":
         what = "features='exact'" if model.features_ == "exact" else "solver='svmpauc-tight'"
-        raise ValueError(f"there is no criticality with {what}: it takes features and the loss of a window")
+        raise ValueError(f"criticality is unavailable with {what}: it needs features and the loss of a window")
     X, y = check_rows(model, X, y, reset=False)
     if not np.isin(y, model.classes_).all():
         raise ValueError(f"y must hold the classes {model.classes_.tolist()}, and no others")

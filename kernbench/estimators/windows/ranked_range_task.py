@@ -32,7 +32,7 @@ def _prepare(task, rows):
     model = task.model
     task.masses = masses_of(model.ranked_range, float(len(rows.y) if rows.weights is None else rows.weights.sum()))
     if rows.weights is not None:
-        # One power of two for weights and masses, lest their products over- or underflow: only ratios matter.
+        # One power of two for weights and masses keeps their products from over- or underflow; only ratios matter.
         exponent = int(np.frexp(rows.weights.max())[1])
         if abs(exponent) >= LARGE_EXPONENT:
             task.masses = tuple(np.ldexp(task.masses, -exponent).tolist())
@@ -65,7 +65,7 @@ def _check_regressor(model):
 
 
 def _start(task, design):
-    """Return a logistic regression: at f = 0 all losses are alike, and no range is another's."""
+    """Return a logistic regression: at f = 0 all losses are equal, so that their ranks are not defined."""
     if task.space.is_exact:
         return None
     weights = task.rows.weights

@@ -253,7 +253,7 @@ def test_a_search_that_runs_out_of_time_says_so(monkeypatch):
         add(self, index, *cell)
 
     monkeypatch.setattr(cells.GridOfCells, "_add", slow)
-    with pytest.warns(ConvergenceWarning, match="after 1 of 6 cells, for max_seconds was used up"):
+    with pytest.warns(ConvergenceWarning, match="after 1 of 6 cells, since max_seconds was used up"):
         search = KernelSVCCV(CS, GAMMAS, max_seconds=1e9).fit(X, y)
     assert [search.best_index_] == added and np.isfinite(search.best_score_)
 

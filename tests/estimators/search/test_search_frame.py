@@ -118,7 +118,7 @@ def test_what_was_finished_within_max_seconds_is_returned(monkeypatch):
     for module in (fold_paths, cells):
         monkeypatch.setattr(module, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(fold_paths._FoldPath, "fit", slow)
-    with pytest.warns(ConvergenceWarning, match="after 1 of 2 cells, for max_seconds was used up.*shorten Cs"):
+    with pytest.warns(ConvergenceWarning, match="after 1 of 2 cells, since max_seconds was used up.*shorten Cs"):
         search = face.make(max_seconds=3.5).fit(X, y)
     assert search.best_params_ == {"C": 0.01} and np.isnan(search.cv_results_["mean_test_score"][1])
 

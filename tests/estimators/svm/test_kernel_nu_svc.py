@@ -190,7 +190,7 @@ def test_hulls_that_intersect_give_the_zero_function_and_say_so(n, d, dtype):
 def test_pairs_of_equal_rows_give_the_zero_function_too(n):
     """Coefficients that cancel give an f whose values are rounding: it is no better than f = 0."""
     X = np.repeat(np.random.default_rng(n).normal(size=(n // 2, 3)), 2, axis=0)
-    with pytest.warns(ConvergenceWarning, match="there is none, so raise nu=0.5"):
+    with pytest.warns(ConvergenceWarning, match="it is the optimum. To get another function, raise nu=0.5"):
         model = KernelNuSVC().fit(X, np.arange(n) % 2)
     assert model.converged_ and model.objective_ == 0.0 and (model.decision_function(X) == 0.0).all()
 

@@ -88,7 +88,7 @@ def test_refusals_say_what_to_do(params, message):
 def test_labels_of_several_types_are_refused(learn, labels):
     y = np.array(labels * 75, dtype=object)
     with pytest.raises(
-        ValueError, match="the labels in y cannot be sorted, for they are of type .*: use labels of one type"
+        ValueError, match="the labels in y cannot be sorted, since they are of type .*: use labels of one type"
     ):
         learn(X, y)
 
