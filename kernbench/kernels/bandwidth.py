@@ -22,8 +22,8 @@ METRICS = ("euclidean", "l1")
 def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=None):
     """Return the median of the distances between pairs of rows, on a random subset: the median heuristic.
 
-    A Gaussian of this sigma (or a Laplacian, with ``metric="l1"``) is neither flat nor the identity on the
-    data.
+    The kernel matrix of a Gaussian of this sigma (or a Laplacian, with ``metric="l1"``) is neither nearly constant nor
+    nearly the identity.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def _euclidean(X):
         return _median(pdist(X.toarray() if sparse.issparse(X) else X))
     if sparse.issparse(X):
         return _median(_by_products(X.astype(np.float64))[0])
-    # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin. A few rows afar move the mean away from all others, but not
-    # the median of a column; clusters far from each other have no common centre.
+    # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin, so rows are centred: by the mean and, if that is not accurate
+    # enough, by the median, which a few outliers do not move. Clusters far from each other have no common centre.
     for centre in (np.mean, np.median):
         rows = X.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -4,7 +4,7 @@ The compiled loops call BLAS from inside their own parallel regions. BLAS must t
 four threads (threadpoolctl sets the limit; scanning the loaded libraries takes milliseconds, so it is done once).
 
 A process that is forked (``multiprocessing`` on Linux before Python 3.14, joblib's "multiprocessing", servers that load
-a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them for ever.
+a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them forever.
 Each fork therefore ends the threads first; a loop that needs them starts them again, in the parent and in the child.
 """
 

@@ -1,21 +1,21 @@
-"""Thresholds for a wished rate or cost of errors, under the rule "positive if score >= threshold"."""
+"""Thresholds for a required rate or least cost of errors, for the rule "positive if score >= threshold"."""
 
 import numpy as np
 
 from kernbench.pairs.curve import roc_vertices
 
-SAME = 1e-12  # share of a class that rounding of wish * weight may cost
+SAME = 1e-12  # share of a class by which rounding of wish * weight may change a rate
 
 
 def for_sensitivity(scores, positive, wish, weights=None):
-    """Largest threshold with a true positive rate of at least `wish`; infinity for a wish of 0."""
+    """Return the largest threshold with a true positive rate of at least `wish`; infinity for 0."""
     if wish <= 0:
         return np.inf
     return -quantile(-scores[positive], wish, None if weights is None else weights[positive])
 
 
 def for_specificity(scores, positive, wish, weights=None):
-    """Threshold with a true negative rate of at least `wish`, half way to the next score; -infinity for 0."""
+    """Return a threshold with a true negative rate of at least `wish`, half way to the next score; -infinity for 0."""
     if wish <= 0:
         return -np.inf
     highest = quantile(scores[~positive], wish, None if weights is None else weights[~positive])

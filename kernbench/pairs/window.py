@@ -92,7 +92,7 @@ def structural_window(y, fpr_range=(0.0, 1.0), ranks=None, weights=None, roundin
 
 
 def range_of(ranked_range, total):
-    """Return the masses of a ranked range (m, n), 0 <= m < n <= total, of losses that weigh `total` together."""
+    """Return the masses of a ranked range (m, n), 0 <= m < n <= total, of losses whose total weight is `total`."""
     return _masses_of_ranks("ranked_range", ranked_range, float(total), "the losses", whole=False)
 
 
@@ -126,5 +126,5 @@ def _masses_of_ranks(name, ranks, total, what, whole):
     if not 0 <= low < high:
         raise ValueError(f"{name} must be (m, n) with 0 <= m < n, got {ranks!r}")
     if high > total * (1 + 1e-12):
-        raise ValueError(f"{name}={tuple(ranks)!r} goes beyond {what}, which weigh {total:g} together: lower n")
+        raise ValueError(f"{name}={tuple(ranks)!r} goes beyond {what}, whose total weight is {total:g}: lower n")
     return float(low), min(float(high), total)

@@ -135,7 +135,7 @@ def test_blocks(arguments, message):
 def test_blocks_of_what_is_no_kernel_or_no_block():
     with pytest.raises(ValueError, match="kernel must be a kernel object"):
         FeatureBlocks("rbf", 8, 3)
-    with pytest.raises(ValueError, match="form='exact' is all of a kernel"):
+    with pytest.raises(ValueError, match="form='exact' has finitely many features"):
         feature_block(0, 0, 8, X, Linear(), form="exact")
     with pytest.raises(ValueError, match="two dimensions"):
         feature_block(0, 0, 8, X[0], Gaussian())

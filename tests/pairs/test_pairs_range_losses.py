@@ -123,7 +123,7 @@ def test_extreme_scores_are_ranked_and_others_refused():
     [
         (([1, -1, 1], (1, 1)), "0 <= m < n"),
         (([1, -1, 1], (2, 1)), "0 <= m < n"),
-        (([1, -1, 1], (0, 4)), "beyond the losses, which weigh 3"),
+        (([1, -1, 1], (0, 4)), "beyond the losses, whose total weight is 3"),
         (([1, -1, 1], (0, np.nan)), "numbers"),
         (([1, -1, 1], 2), "pair"),
         (([1, 2, 3], (0, 1)), "labels"),

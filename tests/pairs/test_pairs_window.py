@@ -307,7 +307,7 @@ def test_a_range_that_ends_beyond_all_losses_by_rounding_ends_with_them():
         ({"fpr_range": 0.5}, "pair"),
         ({"ranks": (2, 2)}, "0 <= m < n"),
         ({"ranks": (-1, 2)}, "0 <= m < n"),
-        ({"ranks": (0, 4)}, "beyond the negatives, which weigh 3"),
+        ({"ranks": (0, 4)}, "beyond the negatives, whose total weight is 3"),
         ({"ranks": (0, 1.5)}, "integers"),
         ({"ranks": 3}, "pair"),
         ({"fpr_range": (0, 0.5), "ranks": (0, 1)}, "either fpr_range or ranks"),

@@ -74,7 +74,7 @@ class PartialAUCLoss(torch.nn.Module):
         self.fpr_range, self.ranks = checked_fpr_range(fpr_range), None
         if ranks is not None:
             if self.fpr_range != DEFAULT_RANGE:
-                raise ValueError(f"{ranks=} and {fpr_range=} both say the range: give either of them")
+                raise ValueError(f"{ranks=} and {fpr_range=} both give the range: pass only one of them")
             self.fpr_range, self.ranks = (0.0, 1.0), _checked_ranks(ranks)
 
     def forward(self, scores: Any, labels: Any) -> Any:

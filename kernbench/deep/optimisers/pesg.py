@@ -47,7 +47,7 @@ class PESG(ScoreOptimizer):
     their graph, and does the backward pass itself. The state takes twice the memory of the parameters. Parameters with
     ``requires_grad=False`` stay as they are.
 
-    If scores are NaN or infinite, `step` raises ValueError, v is the reference point v_ref, and the stage begins anew.
+    If scores are NaN or infinite, `step` raises ValueError, v is the reference point v_ref, and the stage starts again.
 
     Examples
     --------

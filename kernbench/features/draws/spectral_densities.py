@@ -134,7 +134,7 @@ SPECTRAL_DENSITIES = {
     JensenShannon: SpectralDensity(inverse_jensen_shannon),
 }
 
-SMALL = 1e-20  # length scales from here on have frequencies that fit float32, but for a share of 1e-18 of Cauchy's
+SMALL = 1e-20  # from this length scale on, frequencies fit float32, except for a share of 1e-18 of the Cauchy density
 
 
 def length_scale(kernel):

@@ -75,7 +75,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
         For a kernel without random features, and for a form or draws that it does not have.
     """
     if form == "exact" and not may_be_exact:
-        raise ValueError("form='exact' is all of a kernel, and not made of blocks; take form='random'")
+        raise ValueError("form='exact' has finitely many features, so it cannot be drawn in blocks; take form='random'")
     terms = terms_of(kernel)
     shares = _shares([factors for _, factors in terms], n_columns, n_features_in, form, may_be_exact)
     made, index, column = [], 0, 0

@@ -10,15 +10,15 @@ from kernbench.kernels.engine._sparse_engine import SparseEngine
 from kernbench.kernels.engine.coordinates._coordinates_engine import CoordinatesEngine
 from kernbench.kernels.engine.operands._operand import Operand
 
-# Error of the exponent of a Gaussian kernel, some roundings of the squared norms, from which differences are squared,
-# by storage and precision. In float32 the first is reached by rows 20 length scales from the centre, in float64, of
-# which more digits are expected, 2,000: where rows lie so far apart, bounds on the rounding of inner products exceed
-# the objective. Blocks of differences take 1.1 (up to 10 columns), 1.3 (20), 1.5 (100) and 2.2 times (500) as long as
-# those of inner products; of sparse rows 4 to 10 times, so that estimators prefer float64 there. Blocks without rows
-# afar take inner products.
+# Largest error of the exponent of a Gaussian kernel (some roundings of the squared norms) for which it is computed from
+# inner products; above, from squared differences. By storage and precision: in float32 it is reached by rows 20 length
+# scales from the centre, in float64, where more digits are expected, by rows 2,000 away. For rows so far apart, bounds
+# on the rounding of inner products exceed the objective. Blocks of differences take 1.1 (up to 10 columns), 1.3 (20),
+# 1.5 (100) and 2.2 times (500) as long as blocks of inner products, with sparse rows 4 to 10 times as long, so that
+# estimators prefer float64 there. Blocks without such distant rows use inner products.
 #
-# Sums of differences need dense rows. Thin rows, which are mostly wide, stay sparse: there inner products tell which
-# rows afar are near each other, and differences of the stored entries are squared for these alone.
+# Sums of differences need dense rows. Rows with few stored entries, which are mostly wide, stay sparse: inner products
+# show which of the distant rows are near each other, and differences of stored entries are squared for those pairs only.
 COARSE = {
     ("dense", np.dtype(np.float32)): 5e-5,
     ("dense", np.dtype(np.float64)): 1e-9,

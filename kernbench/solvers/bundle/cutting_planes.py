@@ -38,15 +38,15 @@ SAMPLE = 4096  # samples of the first fit, and of the line search
 # line search would see none of those of the other samples
 PER_FEATURE = 4
 COARSE_TOL, COARSE_CUTS = 0.03, 30
-# The squared norm of the gradient over 2 alpha, as a multiple of the risk, at f = 0: from the first value on, cuts are
-# rounding errors far from f = 0, and a fit comes first with the larger alpha that has the second.
+# The squared norm of the gradient over 2 alpha, as a multiple of the risk, at f = 0. From STEEP on, cuts far from f = 0
+# are dominated by rounding errors; the problem is then first solved with the larger alpha for which it is FLATTER.
 STEEP, FLATTER = 2.0**50, 2.0**40
-FLATTER_CUTS = 300  # of that fit
+FLATTER_CUTS = 300  # largest number of cuts of that first fit
 STUCK = 10  # largest number of consecutive cuts without any change
 MEMORY = 1 << 20  # numbers in the cuts of many features, or four times those of the data if that is more
 FEWEST_CUTS = 10
-SEPARABLE = 2  # fewer samples per feature than this are probably separable (Cover 1965): the pairs at the kink are as
-#                few as the features, and no density tells the Hessian
+SEPARABLE = 2  # fewer samples per feature than this are probably separable (Cover 1965): there are then as few pairs at
+#                the kink as features, and their density is no estimate of the Hessian
 PACE = 8  # plain steps on many features between two measurements of gap / objective
 PACES = 5  # ... within which it has to reach `tol` at its present rate of decrease
 # Rounding of a cut of the smoothed risk that is not counted: shares of the objective, and of what `tol` allows

@@ -1,7 +1,8 @@
-"""The two twins of a solver side by side: advanced by the same amounts, all they know must agree to rounding.
+"""The two twins of a solver in lockstep: advanced by the same amounts, their states must agree up to rounding.
 
-Where choices tie, rounding may part the twins, rightly: a test tells `follow` so, and what follows is left out. How
-much was compared is counted, and `Tally.require` fails where it was too little for the test to mean anything.
+If two choices tie, rounding may make the twins differ, which is not an error: a test reports this to `follow`, and the
+rest of the run is not compared. The comparisons are counted, and `Tally.require` fails if there were too few for the
+test to be meaningful.
 """
 
 from collections import Counter

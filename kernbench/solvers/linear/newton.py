@@ -237,5 +237,5 @@ class Newton(Method):
         if state["settings"][0] == self.problem.alpha and abs(self.objective() - value) <= SAME * value:
             point.best, point.coef = point.coef, state["iterate"]
             point.best_value, point.bound, point.stuck, point.work = value, bound, int(stuck), work
-        else:  # a run to the last digits ends almost without smoothing, where Newton steps get nowhere from afar
+        else:  # a run to the last digits ends almost without smoothing, where Newton steps fail far from the minimum
             point.mu = max(point.mu, NARROW * first_width(self.problem))

@@ -28,7 +28,7 @@ def is_certified(problem, state, intercept, share):
 
 def is_zero(problem, state, intercept, violation, goal):
     """Return whether f = 0, with the objective 0, is as good as the optimum of a problem with a share nu, for all that
-    can be told from kernel values of their precision: the convex hulls of the classes, reduced by nu, intersect."""
+    can be decided from kernel values of their precision: the reduced convex hulls of the classes intersect."""
     if problem.lowest == 0.0:
         return False
     of_score = np.finfo(problem.rows.dtype).eps * problem.size() * float(state.diagonal.max())  # rounding of one

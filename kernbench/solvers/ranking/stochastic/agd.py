@@ -17,7 +17,9 @@ from kernbench.validation.numbers import check_flag
 
 
 class AGD(Ranged):
-    """Algorithms 2 and 3: the outer iterations; one iteration is one step of both runs.
+    """Approximate gradient descent, Algorithm 2: the outer iterations; one iteration is one step of both inner runs.
+
+    The inner runs are SBCD (Algorithm 1) or, for one list of losses, its special case (Algorithm 3).
 
     `solution` is v_n of the last complete outer iteration, the point that the convergence theory covers; during the
     first one, the mean of its iterates so far.
@@ -93,7 +95,7 @@ class AGDSBCD(AGD):
 
 
 class RankedRangeAGD(AGD):
-    """AGD for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list: Algorithm 3.
+    """AGD for alpha/2 |w|^2 + the mean of the losses of ranks m to n of one list: Algorithm 2 with runs of Algorithm 3.
 
     Parameters
     ----------
