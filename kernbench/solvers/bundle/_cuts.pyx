@@ -28,7 +28,7 @@ cdef class Cuts:
     def __init__(self, Design design, capacity):
         self.design, self.capacity, self.kept = design, capacity, -1
         self.qp = SimplexQP(capacity)
-        # Memory reserved for cuts that never come is not touched.
+        # Memory that is reserved for cuts that are never added is not touched, so it costs nothing.
         self.elements = np.empty((capacity, design.n_coef))
         self.scores = np.empty((capacity if design.is_kernel else 1, design.n_samples))
         self.products, self.Q = np.empty((capacity, capacity)), np.empty((capacity, capacity))
@@ -41,7 +41,7 @@ cdef class Cuts:
         return np.asarray(self.elements[k])
 
     def append(self, const double[::1] g, double offset):
-        """Add the cut with slopes g at the samples."""
+        """Add the cut sum_i g_i f(x_i) + offset, with slopes g at the samples."""
         with nogil:
             self._append(&g[0], offset)
 
@@ -51,7 +51,7 @@ cdef class Cuts:
             self._add_linear(&g[0], offset)
 
     def maximise(self, double alpha):
-        """Find the multipliers and the sum of the cuts; return the lower bound."""
+        """Find the multipliers of the cuts and their combination; return the lower bound on the objective."""
         cdef double bound
         with nogil:
             bound = self._maximise(alpha)
@@ -144,7 +144,8 @@ cdef class Cuts:
         if self.idle[longest] > 0:
             self._drop(longest)
             return
-        # The sum of all replaces the cut of least multiplier, and the one of second least multiplier is dropped.
+        # The combination of all cuts replaces the cut with the smallest multiplier; the one with the second smallest
+        # multiplier is dropped.
         for k in range(m):
             self.shares[k] = dot(&self.products[k, 0], &u[0], m)
             square += u[k] * self.shares[k]

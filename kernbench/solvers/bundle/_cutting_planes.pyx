@@ -25,8 +25,8 @@ def inner(Design design, const double[::1] u, const double[::1] v, const double[
 
 
 def evaluate(Risk problem, Design design, const double[::1] coef, const double[::1] scores, double[::1] g):
-    """Return the risk and the objective at a point, and the offset of the tangent of the risk, whose slopes are put in
-    `g`; 0 instead of the offset where `g` is None."""
+    """Return the risk and the objective at a point, and the offset of the tangent of the risk, whose slopes are written
+    to `g`; the offset is 0 if `g` is None."""
     cdef double risk, value, offset = 0.0
     with nogil:
         risk = problem.risk(&scores[0], &g[0] if g is not None else NULL)

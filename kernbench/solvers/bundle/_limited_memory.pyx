@@ -16,7 +16,7 @@ def products(Design design, const double[::1] step, const double[::1] step_score
 def solve(Design design, Preconditioner preconditioner, const Py_ssize_t[::1] order, const double[:, ::1] steps,
           const double[:, ::1] step_scores, const double[:, ::1] changes, const double[:, ::1] change_scores,
           const double[::1] curvatures, double[::1] v):
-    """v <- about the inverse Hessian times v, by the pairs in this `order`, the oldest first."""
+    """v <- the approximate inverse Hessian times v, from the pairs of steps and changes in `order`, oldest first."""
     cdef:
         Py_ssize_t j, k, l, d = v.shape[0], n_pairs = order.shape[0]
         bint kernel = design.is_kernel

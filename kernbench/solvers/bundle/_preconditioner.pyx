@@ -3,7 +3,8 @@
 The Hessian of a mean over pairs is alpha I + sum_ij h_ij (x_i - x_j)(x_i - x_j)'. With h_ij = h_i h_j / W, W the sum
 of the h_i of one class, it becomes
 
-    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's class,
+    M = alpha I + sum_i h_i (x_i - mu)(x_i - mu)' + W (mu_+ - mu_-)(mu_+ - mu_-)',   mu the h-weighted mean of i's
+    class,
 
 a matrix of moments, which the design sums up. The Hessian of a mean over samples is that without the
 means: M = alpha I + sum_i h_i x_i x_i'.
@@ -27,12 +28,13 @@ cdef enum:
     WORTH = 64           # ... or over 64 n / d of n, so that the sum costs no more than a few passes over X
 cdef double RIDGE = 1e-12    # of each diagonal entry: columns of any scale are treated alike
 cdef enum:
-    ATTEMPTS = 5         # to factorise, each with a hundred times the ridge of the last
+    ATTEMPTS = 5         # to factorise, each with a hundred times the ridge of the previous one
 
 
 cpdef Preconditioner preconditioner_for(Design design, const unsigned char[::1] mask, double alpha, object rng):
-    """Return the preconditioner for few features, None for kernels and for many; of a mean over pairs where `mask`
-    holds their classes, over samples where it is None.
+    """Return the preconditioner; None for kernels and for many features.
+
+    It is that of a mean over pairs if `mask` holds the classes of the samples, of a mean over samples if it is None.
 
     Draws from `rng` if it sums over some rows only.
     """

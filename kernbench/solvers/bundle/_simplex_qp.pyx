@@ -75,7 +75,7 @@ cdef class SimplexQP:
                 for j in range(leaving, n_active - 1):
                     active[j] = active[j + 1]
                 n_active -= 1
-                if i == newest and step == 0.0:     # it cannot enter: the remaining ascent is rounding
+                if i == newest and step == 0.0:     # it cannot enter: the remaining ascent is a rounding error
                     _normalise(u, k)
                     return
             best, level, size = 0, 0.0, 0.0
@@ -99,8 +99,11 @@ cdef class SimplexQP:
 
     cdef bint _affine_maximiser(self, const double *Q, Py_ssize_t stride, const double *b,
                                 Py_ssize_t n_active) noexcept nogil:
-        """Set `target` to the maximiser over the affine hull of the active vertices. The shortest is eliminated, and made
-        the first: the differences from a long one, such as the cut at f = 0, would cancel."""
+        """Set `target` to the maximiser over the affine hull of the active vertices.
+
+        The constraint eliminates the vertex with the shortest cut, which is made the first: differences from a long
+        cut, such as that at f = 0, would cancel.
+        """
         cdef:
             Py_ssize_t *active = &self.active[0]
             double *target = &self.target[0]

@@ -33,8 +33,10 @@ def differentiate(double alpha, const double[::1] coef, const double[::1] elemen
 
 def newton_step(SmoothedRisk risk, Design design, double alpha, int most_cg, const double[::1] gradient, double[::1] step,
                 double[::1] moved):
-    """Solve (alpha I + X' H X) step = -gradient by up to `most_cg` conjugate gradients; moved = X step. Return whether
-    the limit broke them off."""
+    """Solve (alpha I + X' H X) step = -gradient by up to `most_cg` conjugate gradient iterations; moved = X step.
+
+    Return whether this limit ended them.
+    """
     cdef:
         Py_ssize_t k, _turn, d = step.shape[0], n = moved.shape[0]
         double rr, last, goal, length, share

@@ -13,10 +13,10 @@ MOMENTS = 1 << 20                       # numbers in the moments of all leaves, 
 
 
 cdef class BlockDesign(Design):
-    """Explicit features that need not lie in memory.
+    """Explicit features that need not be in memory.
 
-    The blocks get copies, and return new arrays: after Ctrl-C their threads, or messages to workers, may still use
-    these when the memory of the caller is free again.
+    The blocks get copies and return new arrays: after Ctrl-C, their threads or messages to workers may still use an
+    array when the caller has already freed its memory.
 
     Attributes
     ----------

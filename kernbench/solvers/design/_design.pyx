@@ -189,7 +189,7 @@ cdef class FeatureDesign(Design):
             Py_ssize_t size = self.n_coef * self.n_coef, lanes = self._number_of_lanes(count), lane, start, k
             double *sums = <double *> allocate(lanes * size * sizeof(double))
             double total
-            bint failed[1]  # shared: a scalar would be of the thread with the last turn
+            bint failed[1]  # shared by all threads; a scalar would be lastprivate
         self.n_passes += 1
         failed[0] = False
         try:
@@ -211,7 +211,7 @@ cdef class FeatureDesign(Design):
         return 0
 
     cdef Py_ssize_t _number_of_lanes(self, Py_ssize_t count) noexcept nogil:
-        """How many partial sums of moments pay off: each costs as much as its entries, besides its products."""
+        """The number of partial sums of moments that pays off: each costs time in proportion to its entries."""
         cdef double entries = <double> self.n_values / self.n_samples, size = <double> self.n_coef * self.n_coef
         return max(1, min(<Py_ssize_t> LANES, min(count // BLOCK, <Py_ssize_t> (count * entries * entries / size))))
 
@@ -265,8 +265,10 @@ cdef class FeatureDesign(Design):
         return 0
 
     cdef bint _multiplies_entries(self, const Py_ssize_t *rows, Py_ssize_t count, const double *means) noexcept nogil:
-        """Whether products of the stored entries of each row cost less than those of dense rows: no mean to subtract,
-        and few entries."""
+        """Whether products of the stored entries of each row are cheaper than products of dense rows.
+
+        That is so if there is no mean to subtract and few entries are stored.
+        """
         cdef Py_ssize_t k
         cdef double products = 0.0, length, d = self.n_coef
         for k in range(self.n_coef):
@@ -402,7 +404,7 @@ cdef class KernelDesign(Design):
 
 
 cdef Py_ssize_t number_of_chunks(Py_ssize_t n_samples, Py_ssize_t n_coef) noexcept nogil:
-    """The chunks of rows whose sums are taken apart: n_samples * c // chunks is the first row of chunk c."""
+    """The number of chunks of rows that are summed separately: n_samples * c // chunks is the first row of chunk c."""
     return min((n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, max(4, SUMS // n_coef))
 
 

@@ -6,7 +6,7 @@ together; their values within the batch are copied into a small matrix, on which
 * without an intercept one coordinate after the other moves to its best value. A move updates the responses of the rest
   of the batch at once; an example that has to move although its row was not fetched ends the batch early. So the
   iterates are those of one visit at a time. (Rows fetched but not needed are counted: they were computed.)
-* with an intercept pairs move;
+* with an intercept, the coordinates of a pair move together, so that the constraint stays satisfied;
 * with `batch_size` the coordinates of the batch move together, each as if its curvature were a row sum of the matrix.
 
 Then the rows of the variables that moved are added to all responses, in double precision, four rows to a pass, in
@@ -35,9 +35,9 @@ cdef extern from "_pair_gains.h" nogil:
 cdef enum:
     STRETCH = 2048      # responses that a thread updates at a time
 
-cdef double NO_CHANGE = 1e-13       # dual variables nearer than this are equal, and so are a variable and a bound
+cdef double NO_CHANGE = 1e-13       # dual variables (or a variable and a bound) that differ by less count as equal
 cdef double NO_VIOLATION = 1e-12    # batches that violate the optimality conditions by less are skipped
-cdef double INSIDE = 1e-3           # partners are judged by the curvature of psi this far inside its domain, not at its ends
+cdef double INSIDE = 1e-3           # partners are chosen by the curvature of psi this far inside its domain
 
 
 def single_steps(Work work, const Py_ssize_t[::1] visits, Py_ssize_t offset, double[::1] dual, double[::1] responses,
@@ -80,7 +80,7 @@ cdef class Work:
     cdef Py_ssize_t[::1] positions, members     # of a batch: candidates by visit (or by example), and back
     cdef double[:, ::1] block               # kernel values of candidates (rows) and visits or candidates (columns)
     cdef double[:, ::1] room                # work space for the arrays of a batch
-    cdef double[::1] spare                  # responses, while rows are added of which the cache cannot hold all
+    cdef double[::1] spare                  # copy of the responses while rows are added that do not all fit the cache
 
     def __init__(self, KernelRows rows, problem, scale, batch, largest):
         self.rows, self.scale, self.batch = rows, scale, batch
@@ -232,7 +232,7 @@ cdef class Work:
         for k in range(batch.shape[0]):
             i = batch[k]
             if self.positions[i] >= 0:
-                continue  # uniform draws may come twice
+                continue  # uniform draws may repeat an example
             if (self._can_grow(i) or pull[k] <= top) and (self._can_shrink(i) or pull[k] >= bottom):
                 self.positions[i] = m
                 self.members[m] = i
@@ -289,8 +289,8 @@ cdef class Work:
     cdef int _spread(self, Py_ssize_t m, double *steps, double *before) except -1 nogil:
         """responses += sum_q steps[q] K[members[q]]; the lists are packed on the way.
 
-        Where rows cannot be fetched, as Ctrl-C breaks off a kernel that is a Python function, the dual variables get
-        the values from `before`, and the responses stay.
+        If rows cannot be fetched, for instance because Ctrl-C interrupts a kernel that is a Python function, the dual
+        variables get the values from `before`, and the responses stay unchanged.
         """
         cdef:
             Py_ssize_t first = 0, count, q, t, n_moved = 0, n = self.y.shape[0]
@@ -325,6 +325,6 @@ cdef class Work:
         finally:
             free(pointers)
             if first < n_moved:
-                for q in range(n_moved - 1, -1, -1):  # uniform draws may come twice
+                for q in range(n_moved - 1, -1, -1):  # uniform draws may repeat an example
                     self.dual[self.members[q]] = before[q]
         return 0

@@ -14,7 +14,7 @@ from kernbench.problems.linear.newton import CHEAP, FIRST, LARGEST, cost_of_fact
 
 cdef enum:
     LARGEST_CG = 250               # Hessian products per step
-    STUCK = 3                      # steps without progress and without smoothing, after which rounding rules
+    STUCK = 3                      # after this many steps without progress and smoothing, the rest is rounding error
 cdef double BALANCE = 0.5          # share of the gap that is left to the smoothed problem before the width shrinks
 cdef double SHRINK = 0.2
 cdef double NARROWEST = 1e-14      # width, relative to the first one, at which the run ends
@@ -114,7 +114,7 @@ cdef class Point:
             self.factor.load(hessian)
 
     def is_stuck(self):
-        """Return whether what is left is rounding."""
+        """Return whether only rounding errors are left to improve."""
         if self.risk.mu > 0.0:
             return self.risk.mu <= NARROWEST * self.widest
         return self.stuck >= STUCK
@@ -141,7 +141,7 @@ cdef class Point:
         self.design.gather_up(&self.g[0], &self.gradient[0])
         for k in range(self.n_penalised):
             self.gradient[k] += self.alpha * self.w[k]
-        # With an unpenalised constant the slopes add up to 0: what is left of them is rounding.
+        # With an unpenalised constant the slopes sum to 0: what remains of the sum is a rounding error.
         for k in range(self.n_penalised, d):
             self.gradient[k] = 0.0
         self.square = dot(&self.gradient[0], &self.gradient[0], d)
@@ -167,7 +167,7 @@ cdef class Point:
             double slope, curvature, t, last = self.smooth_value
         answer_signals()
         if self.risk.mu > 0.0 and (self.square <= 2.0 * self.alpha * BALANCE * self.excess or self.stuck > 0):
-            # This problem is solved as closely as it resembles the one without smoothing.
+            # The smoothed problem is solved as accurately as it approximates the one without smoothing.
             self.risk.mu *= SHRINK
             self.stuck = 0
             self._evaluate()
@@ -189,10 +189,10 @@ cdef class Point:
         return 0
 
     cdef bint _fits(self) except -1 nogil:
-        """Factorise the Hessian if that pays off, and return whether it was done.
+        """Factorise the Hessian if that pays off; return whether it was done.
 
-        It does where it is as cheap as a few products with the data, and once the conjugate gradients since the last
-        time have cost as much.
+        It pays off if it costs no more than a few products with the data, or as much as the conjugate gradient
+        iterations since the last factorisation.
         """
         cdef Py_ssize_t i, count = 0
         self.affordable = INFINITY
@@ -246,7 +246,7 @@ cdef class Point:
                 self.product[k] += self.alpha * self.p[k]
             length = dot(&self.product[0], &self.p[0], d)
             if length <= 0.0:
-                break              # nothing is left but rounding
+                break              # only rounding errors are left
             length = rz / length
             for k in range(d):
                 self.step[k] += length * self.p[k]
@@ -256,7 +256,7 @@ cdef class Point:
             self.work += 4.0 * self.design.n_values
             self._precondition()
             last, rz = rz, dot(&self.residual[0], &self.z[0], d)
-            # Without a factor the equation may take forever, and with one no time.
+            # Without a factor as preconditioner this may take very long; with one, it takes few iterations.
             if rz <= goal or (not is_factorised and self.work >= self.affordable):
                 break
             share = rz / last
@@ -281,5 +281,5 @@ cdef class Point:
             if k < self.n_penalised:
                 self.diagonal[k] += self.alpha
             elif self.diagonal[k] == 0.0:
-                self.diagonal[k] = 1.0     # no sample has a curvature
+                self.diagonal[k] = 1.0     # no sample contributes curvature
         return 0

@@ -65,7 +65,7 @@ cdef class _Losses:
             for i in range(scores.shape[0]):
                 self.slope_at(i, scores, slopes)
             return
-        for i in range(scores.shape[0]):  # of margins alone, which vectorises
+        for i in range(scores.shape[0]):  # a function of the margins only, so the loop vectorises
             slopes[i] = share * self.weights[i] * self.y[i] * margin_slope(loss, self.y[i] * scores[i])
 
     cdef inline void slope_at(self, Py_ssize_t i, const double[::1] scores, double[::1] slopes) noexcept nogil:

@@ -107,7 +107,7 @@ cdef class Work:
         self.epoch.largest, self.epoch.smallest, self.epoch.residual = -INFINITY, INFINITY, 0.0
 
     def end(self):
-        """End an epoch: return what the gap would be if nothing had moved in it, and whether nothing did."""
+        """End an epoch: return what the gap would be if no variable had moved in it, and whether none did."""
         self.epoch.position = -1
         return self.alpha * self.epoch.residual, self.epoch.largest <= KB_STILL and self.epoch.smallest >= -KB_STILL
 
@@ -117,7 +117,7 @@ cdef class Work:
         self.epoch.lower = self.epoch.smallest if self.epoch.smallest < -KB_STILL else -INFINITY
 
     def is_over(self):
-        """Return whether no epoch is begun, or the present one is at its end."""
+        """Return whether no epoch has begun, or the present one has ended."""
         return self.epoch.position < 0 or self.epoch.position == self.epoch.active
 
     def active_rows(self):

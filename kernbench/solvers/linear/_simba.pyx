@@ -8,8 +8,8 @@ from kernbench.solvers.linear._rows cimport row_add
 
 import numpy as np
 
-cdef double MOST_SLACK = 2.0   # enough, as heights lie in [-1, 1]
-cdef double SMALLEST = 1e-150  # relative to the largest q_i: entries that underflow could never recover
+cdef double MOST_SLACK = 2.0   # enough, since heights lie in [-1, 1]
+cdef double SMALLEST = 1e-150  # lower limit of q_i relative to the largest: entries that underflow could never recover
 
 
 def steps(FeatureDesign design, FeatureDesign columns, problem, const double[:, ::1] drawn, double horizon, double radius,
@@ -110,7 +110,7 @@ cdef class Game:
     cdef double _edge(self, double mass) noexcept nogil:
         """The q_i at which the examples with the largest q_i together reach the weight `mass`; -1 if they do not.
 
-        It changes little in a step: only values within `reach` of the last one are searched, or all if it is not there.
+        It changes little in a step: only values within `reach` of the last one are searched, or all if that fails.
         """
         cdef:
             Py_ssize_t i, count = 0, n = self.q.shape[0]
@@ -142,7 +142,7 @@ cdef class Game:
 
 
 cdef double _select(double *values, double *masses, Py_ssize_t n, double mass) noexcept nogil:
-    """The value at which the largest values together reach the weight `mass`; -1 if they do not."""
+    """The value at which the weights of the largest values sum to `mass`; -1 if all of them do not."""
     cdef:
         Py_ssize_t low, equal, high
         double pivot, of_larger, of_equal, a, b, c

@@ -87,8 +87,8 @@ cdef bint _evaluate(Problem problem, const double[::1] x, double[::1] scores, do
         element[k] += problem.alpha * x[k]
     if problem.design.is_kernel:
         problem.design.score(&element[0], &slopes[0])
-    # The objective is alpha-strongly convex, so no point is better than this, less what rounding may add. Where the
-    # iterates leave for a while, it is the difference of two large numbers and useless.
+    # The objective is alpha-strongly convex, which gives this lower bound, minus what rounding may add. While the
+    # iterates are far away, it is a difference of two large numbers and useless.
     drop = problem.design.inner(&element[0], &element[0], &slopes[0]) / (2.0 * problem.alpha)
     if value <= 2.0 * problem.at_zero:
         progress[1] = max(progress[1], value - drop - ROUNDING * (problem.n + d) * (value + drop))
@@ -105,7 +105,7 @@ cdef _scratch(Problem problem):
 
 
 cdef void _add_to_mean(const double[::1] x, double[::1] mean, long long[::1] counts) noexcept nogil:
-    """End a step: the mean of the iterates since the last power of two is that of the tail, however long the run."""
+    """End a step: the average covers the iterates since the last power of two, the tail of a run of any length."""
     cdef Py_ssize_t k
     cdef long long power = 1
     cdef double share

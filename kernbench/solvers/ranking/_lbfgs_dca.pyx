@@ -17,8 +17,8 @@ __all__ = [  # what the method takes from its core
 
 cdef enum:
     EVALUATIONS = 40           # of a line search
-cdef double SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
-cdef double CURVATURE = 0.5    # share of the first slope that may be left at the end of a step
+cdef double SUFFICIENT = 1e-4  # share of the predicted decrease that a step must achieve
+cdef double CURVATURE = 0.5    # share of the initial slope that may remain at the end of a step
 
 
 def value_at(Risk problem, const double[::1] coef, const double[::1] scores, double[::1] g):
@@ -83,8 +83,10 @@ def line_search(Risk problem, double value, const double[::1] gradient, const do
 
 
 def linearise(Risk risk, const double[::1] scores, double[::1] change):
-    """Linearise the lower part again; return the value there, and the change of the constant of the linear part, whose
-    slopes change by `change`."""
+    """Linearise the lower part at these scores; set `change` to the change of the slopes of the linear part.
+
+    Return the value of the lower part there and the change of the constant of the linear part.
+    """
     cdef Py_ssize_t i
     cdef double constant = risk.constant, value
     with nogil:

@@ -15,8 +15,8 @@ __all__ = ["PairwiseRisk", "Work", "differentiate", "step", "value_at"]  # what 
 
 cdef enum:
     LARGEST_CG = 250       # Hessian products per step
-cdef double SUFFICIENT = 1e-4      # share of the predicted decrease that a step must bring
-cdef double SMALLEST = 1e-10       # length of a step below which rounding rules
+cdef double SUFFICIENT = 1e-4      # share of the predicted decrease that a step must achieve
+cdef double SMALLEST = 1e-10       # relative length of a step below which its effect is rounding error
 
 
 cdef class Work:
@@ -80,8 +80,10 @@ def differentiate(Work work, const double[::1] coef):
 
 
 def step(Work work, bint refits, double share, double value, double[::1] coef, double[::1] scores):
-    """Solve the Newton equation up to a `share` of the residual, and go so far along its solution that the objective
-    falls enough; first fit the preconditioner if it `refits`."""
+    """Solve the Newton equation until a `share` of the residual remains, and take a step along the solution.
+
+    The step decreases the objective enough. With `refits`, the preconditioner is fitted first.
+    """
     cdef double there, norm = 0.0
     cdef Py_ssize_t n_products
     with nogil:
@@ -105,7 +107,7 @@ cdef double _differentiate(Work work, const double[::1] coef) except? -1 nogil:
 
 
 cdef int _fit_preconditioner(Work work) except -1 nogil:
-    """Weigh each sample by its pairs at the scores ranked last: by |Hessian times the indicator of a class|."""
+    """Weight each sample by its pairs at the scores ranked last: by |Hessian times the indicator of a class|."""
     cdef Py_ssize_t i
     for i in range(work.problem.n):
         work.moved[i] = work.problem.mask[i]

@@ -21,7 +21,7 @@ cdef class PairwiseRisk(Risk):
         self.code, self.positive, self.weights = pairwise.code, pairwise.positive, pairwise.weights
         self.mask = self.positive.view(np.uint8)
         self.centred_by = self.mask
-        self.at_zero = log(2.0) if self.code == KB_LOG_LOSS else 1.0    # every pair is one margin short
+        self.at_zero = log(2.0) if self.code == KB_LOG_LOSS else 1.0    # the loss of the margin 0
         self.pairs = self._new_pairs()
 
     def _new_pairs(self):
@@ -33,12 +33,12 @@ cdef class PairwiseRisk(Risk):
         return self.pairs.value(self.code, scores, gradient)
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
-        """How many pairs each sample has at the margin: the weights h of the Hessian, at least 0.
+        """The number of pairs that each sample has at the margin: the weights h of the Hessian, at least 0.
 
-        The change of the gradient when all positive scores move, by a fifth of the spread of the scores; this finite
-        difference approximates the Hessian of a smoothed loss. Where scores have no spread, at f = 0, that of a loss
-        with a second derivative there is taken (of the squared loss for hinges), which weights all samples of a class
-        equally.
+        They are the change of the gradient if all positive scores are shifted by a fifth of the spread of the scores, a
+        finite difference that approximates the Hessian of a smoothed loss. If scores have no spread, at f = 0, the
+        second derivative of the loss there is used (for hinges that of the squared loss), which weights all samples of
+        a class equally.
         """
         cdef:
             Py_ssize_t i, n = self.n
@@ -121,7 +121,7 @@ cdef class SmoothedPairs(SmoothedRisk):
 
         max over 0 <= p <= 1 of  p (1 - m) - mu p^2 / 2  =  ((1 - m)_+^2 - (1 - mu - m)_+^2) / (2 mu),
 
-    and a margin of 1 - mu is one of 1 where mu is added to the positive scores.
+    and the term with 1 - mu is the same function after adding mu to the positive scores.
     """
 
     cdef double risk(self, const double *scores, double *gradient) noexcept nogil:

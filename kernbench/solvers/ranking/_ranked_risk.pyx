@@ -1,4 +1,4 @@
-"""Risks of a range of ranks, as the cutting planes see them; the reference derives them."""
+"""Risks of a range of ranks, as cutting planes need them; derived in the reference."""
 
 from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
@@ -63,7 +63,7 @@ cdef class RankedRisk(Risk):
         return &self.shifted[0]
 
     cdef int density(self, const double *scores, double *h) except -1 nogil:
-        """The change of the slopes of U - L as the arguments of all losses move by a fifth of the spread of scores."""
+        """The change of the slopes of U - L if all arguments of losses move by a fifth of the spread of the scores."""
         cdef:
             Py_ssize_t i, n = self.n
             double spread, width, value

@@ -27,7 +27,7 @@ cdef enum:
     HALVINGS = 60
 cdef double SHORTEST = 1e-12
 cdef double OF_LONGEST = 1e-6
-cdef double ROOM = 1.0 + 1e-9       # doubling and halving return to the ends of the range up to rounding
+cdef double ROOM = 1.0 + 1e-9       # tolerance: doubling and halving reach the ends of the range only up to rounding
 
 
 cdef inline bint is_active(double y, double u, double v, double t) noexcept nogil:
@@ -175,7 +175,8 @@ cdef class HingeLine:
                 i = self.open[q]
                 active = is_active(self.y[i], self.u[i], self.v[i], t)
                 gain = self.weights[i] * self.y[i] * self.v[i]
-                # Active at one end only: at the near one if its margin grows (gain > 0), else at the far one.
+                # Active at one end only: at the nearer end if its margin grows (gain > 0), otherwise at the farther
+                # one.
                 if active == (rising == (gain > 0.0)):
                     decided += gain if active else 0.0
                 else:

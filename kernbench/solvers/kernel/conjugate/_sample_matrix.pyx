@@ -1,7 +1,7 @@
 """The kernel matrix of a sample that grows: new rows and columns arrive in one block.
 
-Row j holds k(x_j, .) at the held-out (or otherwise watched) examples, if there are any, and then at the sample; memory
-for the largest sample is reserved at once, since untouched pages cost nothing.
+Row j holds k(x_j, .) at the held-out (or otherwise watched) examples, if there are any, followed by those at the
+sample. Memory for the largest sample is reserved at once, since untouched pages cost nothing.
 """
 
 from libc.stdlib cimport free, malloc

@@ -1,6 +1,6 @@
 """Iterations of stochastic conjugate subgradients: the core of `scs`.
 
-No product is computed that is known already:
+Products that are already known are not computed again:
 
 * responses u of f and v of the direction follow f and the direction by recurrences;
 * Q(y w a) for the subgradient changes by the rows of the examples that crossed the margin since the last iteration;
@@ -9,8 +9,9 @@ No product is computed that is known already:
 * with many rows, validation examples in the sample have known responses, and the kernel values of the others are used
   tile by tile and never stored.
 
-In the kernel's geometry an iteration takes O(s) work, a kernel row for each example that crossed the margin, and the
-validation sample where it is not known; the geometry of coefficients also needs one product with the sample's matrix.
+With lengths in the norm of the kernel's space, an iteration on a sample of size s takes O(s) work, a kernel row for
+each example that crossed the margin, and the responses of validation examples that are not known yet. With Euclidean
+lengths of coefficients it also needs one product with the kernel matrix of the sample.
 """
 
 from libc.math cimport sqrt
@@ -113,7 +114,7 @@ def append(Work work, ids):
 
 
 def turn(Work work, bint started):
-    """Turn the direction, if there is one, towards minus the subgradient; return its length, and the subgradient's."""
+    """Combine the direction, if there is one, with minus the subgradient; return the lengths of both."""
     cdef:
         Py_ssize_t i, s = work.size, columns = work.held + s
         double scale = work.share / s, mu = 0.0, gg, dd, gd, length

@@ -7,7 +7,7 @@ cdef enum:
 
 
 cdef class ValidationLoss:
-    """Maps ids to columns of the responses; ids without one are listed, and get columns after the last.
+    """Map from ids to columns of the responses; ids without a column are listed, and get columns after the last one.
 
     Parameters
     ----------

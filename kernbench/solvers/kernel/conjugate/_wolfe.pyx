@@ -1,11 +1,12 @@
 """Iterations of Wolfe's method: the core of `wolfe`.
 
 K(y w a), the main term of the subgradient, changes by the rows of the examples that crossed the margin, which come from
-the cache of kernel rows. Everything else follows by recurrences, so an iteration in the kernel's geometry takes O(n)
-work and a row for each crossing. The geometry of coefficients needs a product with the whole matrix.
+the cache of kernel rows. Everything else follows by recurrences, so an iteration with lengths in the norm of the
+kernel's space takes O(n) work and a kernel row for each crossing. Euclidean lengths of coefficients need a product with
+the whole matrix.
 
-The first subgradient needs all rows, which may take seconds: such sums are split into batches of rows, between which
-Ctrl-C and a deadline may interrupt the iteration; the next call resumes it.
+The first subgradient needs all kernel rows, which may take seconds: such sums are split into batches of rows, between
+which Ctrl-C or a deadline may interrupt the iteration; the next call resumes it.
 """
 
 from libc.math cimport sqrt
@@ -213,8 +214,10 @@ def recompute(Work work, double deadline):
 
 
 def add_subgradient(Work work, bint reset, double deadline):
-    """Add the subgradient ahead of the current point, or with `reset` restart from it; return False if time ran
-    out."""
+    """Add the subgradient at the current point to the bundle, or with `reset` restart the bundle with it.
+
+    Return False if time ran out.
+    """
     if not work._apply_active(deadline):
         return False
     work._append_subgradient(reset)

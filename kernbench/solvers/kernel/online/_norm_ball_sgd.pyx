@@ -1,7 +1,7 @@
 """Steps of stochastic gradient descent within a ball, several draws at a time (see `_walk`).
 
-Within a walk v is not scaled, and `scale` is the factor of all projections so far; the average of the iterates costs
-one more pass over the rows of the steps, at the end of the walk.
+Within a walk v is not scaled: `scale` is the product of the factors of all projections so far. The average of the
+iterates costs one more pass over the rows of the steps, at the end of the walk.
 """
 
 from libc.math cimport fmax, sqrt
@@ -55,7 +55,7 @@ def steps(Way walk, const Py_ssize_t[::1] drawn, loss, const double[::1] y, cons
                 weight = (numbers[0] / 1000.0) ** power
                 numbers[2] += weight
                 passed += weight * scale
-                if scale < 1e-2:  # the sums would lose digits: contributions of later steps are subtracted
+                if scale < 1e-2:  # contributions of later steps are subtracted from the sums, which would lose digits
                     n_done = k + 1
                     break
             walk.close(n_done, &responses[0])

@@ -10,7 +10,7 @@ from kernbench.solvers.kernel.online._walk import Walk
 
 __all__ = ["Walk", "intercept_search", "steps"]  # what the method takes from its core
 
-cdef double LEAST_SCALE = 1e-100    # projections of hundreds of steps may underflow: below this a new walk begins
+cdef double LEAST_SCALE = 1e-100    # the scale of hundreds of projections may underflow: below this a new walk begins
 
 
 def steps(Way walk, const Py_ssize_t[::1] drawn, loss, const double[::1] y, const double[::1] targets,

@@ -1,11 +1,12 @@
 """Walks along drawn examples, for the cores of the online methods of the kernel SVM.
 
-All of these keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to the
-responses. A single row costs five to ten times its share of a batch. So a `Walk` processes the next draws together:
+These methods keep the responses f(x_i) of all examples, draw an example, and may add a multiple of its kernel row to
+the responses (a step). A single kernel row costs five to ten times its share of a batch. So a `Walk` processes the next
+draws together:
 
     open      copy the responses of the next draws
-    want      the solver gives the distance of each of them from making a step at the present f
-    fetch     fetch, in one batch, the rows of those that would make one, and of the next most likely
+    want      for each draw, the solver states how far it is from making a step at the present f
+    fetch     fetch, in one batch, the rows of the draws that would make a step, and of those most likely to
     add       draw by draw, update the responses of the remaining draws by each step
     close     add the rows of all steps to all responses
 
@@ -17,14 +18,14 @@ from kernbench.kernels.engine._tiles cimport add_rows_double, add_rows_float
 
 import numpy as np
 
-# Factors of this distance. A fetch costs as much as four (sparse) to eight more rows in it, so a walk cut short
-# outweighs four unused rows: 1.5 * 0.9^4 = 1.
+# Factors by which this distance is adapted. A further fetch costs as much as four (sparse) to eight more rows in the
+# present one, so a walk that ends early balances four unused rows: 1.5 * 0.9^4 = 1.
 cdef double WIDER = 1.5, NARROWER = 0.90, NARROWEST = 1e-3
 cdef double AT_RISK = -1.0     # mark of a row fetched for a step that may not be made
 
 cdef enum:
-    MOST = 32       # rows computed together: with fewer, f is more recent when they are chosen, and fewer are unused
-    FIRST = 32      # draws of the first walk, doubled for each later one: the first steps change f most
+    MOST = 32       # rows computed together: with fewer, they are chosen by a more recent f, and fewer stay unused
+    FIRST = 32      # draws of the first walk, doubled for each later one, since the first steps change f most
 
 
 cdef class Walk:
@@ -56,7 +57,7 @@ cdef class Walk:
         return self.length
 
     cdef void want(self, Py_ssize_t k, double room) noexcept nogil:
-        """Register draw k, which would make a step now (`room` <= 0), or once f has changed by `room` there."""
+        """Register draw k, which would make a step now (`room` <= 0) or after a change of its response by `room`."""
         self.room[k] = room
         if room <= 0.0 and k < self.refused and not self._take(k):
             self.refused = k
@@ -74,8 +75,10 @@ cdef class Walk:
         return True
 
     cdef int fetch(self) except -1 nogil:
-        """Fetch the rows of all draws that would make a step, cached ones and, if any is to be computed, nearby
-        ones."""
+        """Fetch the rows of all draws that would make a step.
+
+        If any of them has to be computed, the rows of draws that are close to a step are fetched as well.
+        """
         cdef Py_ssize_t k
         cdef bint computes = self.n_missing > 0, missing
         for k in range(self.length):

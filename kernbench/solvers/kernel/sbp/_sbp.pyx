@@ -1,12 +1,13 @@
 """Steps of the stochastic batch perceptron, with kernel rows fetched in advance.
 
 The example of a step is chosen by proposals from a stream of uniform numbers: the first proposed example that is below
-the water level is taken, which is exactly a draw from p*. Since the water level moves slowly, the stream predicts the
-examples of the coming steps with few errors; so a missing row is fetched together with the missing rows of these steps,
-and a batch of rows costs a tenth of single rows. Fetching in advance changes no iterate.
+the water level is taken, which is exactly a draw from p* (the uniform distribution on the examples below it). Since the
+water level moves slowly, the stream predicts the examples of the coming steps with few errors; so a missing kernel row
+is fetched together with the missing rows of these steps, at a tenth of the cost of single rows. Fetching in advance
+changes no iterate.
 
-The dual variables are s * beta with one scale s (Cotter et al. 2012, section 3.3), their average is kept in two sums;
-responses and their average are updated in one pass over memory.
+The dual variables are s * beta with one scale s (Cotter et al. 2012, section 3.3); their average is kept in two sums.
+Responses and their average are updated in one pass over memory.
 """
 
 from libc.math cimport sqrt
@@ -105,7 +106,7 @@ cdef class Work:
                     self._step(volume)
                     done += 1
                     coin, used_first, used_second = self.coin, self.used_first, self.used_second
-        finally:    # Ctrl-C may break off a kernel that is a Python function
+        finally:    # Ctrl-C may interrupt a kernel that is a Python function
             coins.position += coin
             first.position += used_first
             second.position += used_second
@@ -178,8 +179,10 @@ cdef class Work:
 
     cdef Py_ssize_t _accept(self, Basin basin, const double[:, ::1] proposals, Py_ssize_t *used,
                             bint walk) noexcept nogil:
-        """The first accepted proposal from `used` on; after TRIES rejections that of an exact walk (or -1 without
-        `walk`)."""
+        """The first accepted proposal from `used` on.
+
+        After TRIES rejections it is the result of an exact walk over all examples, or -1 without `walk`.
+        """
         cdef Py_ssize_t _attempt, k
         cdef double height
         for _attempt in range(TRIES):

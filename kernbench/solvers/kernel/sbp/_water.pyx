@@ -1,13 +1,14 @@
 """The water level of the stochastic batch perceptron, in one pass over the heights.
 
 The level minimises (V + S(mu)) / mu over the covered mass mu, S(mu) being the sum of the lowest heights of that mass
-(Cotter et al. 2012, section 3; with two basins the two classes are covered alike and S adds both). A step of the
-perceptron changes all heights, but similar ones alike: the new level is near the examples that were at the edge of the
-previous one. So one pass adds up the heights below a bracket around the median of these examples and collects those
-inside; only a part of the bracket is sorted. Early steps change the order of thousands of heights, but not much of the
-covered mass: if the bracket holds many, a histogram finds the part at which the previous mass ends. If the new level is
-not there, a larger part of the bracket is sorted, then a wider bracket, and finally everything: the result is always
-exact, and the cost linear in the usual case.
+(Cotter et al. 2012, section 3.2; with two basins, one for each class, the same mass is covered in both, and S is the
+sum over both). The heights are the responses y_i f(x_i). A step of the perceptron changes all heights, but similar
+heights by similar amounts, so the new level is near the examples that were at the edge of the previous one. So one pass
+sums the heights below a bracket around the median of these examples and collects those inside; only a part of the
+bracket is sorted. Early steps change the order of thousands of heights, but the covered mass only a little: if the
+bracket holds many heights, a histogram finds the part in which the previous mass ends. If the new level is not there, a
+larger part of the bracket is sorted, then a wider bracket, and finally everything. The result is always exact, and the
+cost is usually linear.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -18,7 +19,7 @@ from kernbench.problems.water_level import NO_LEVEL
 
 from kernbench.problems.draws import cumulative_weights
 
-cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal, rounded
+cdef double SAME_MASS = 1e-12    # sums of weights that differ by less than this share are equal up to rounding
 
 cdef enum:
     FEW = 16                     # the fewest heights that a bracket should hold,
@@ -59,7 +60,7 @@ cdef class Basin:
             self.bracket.low, self.bracket.high = -KB_NO_LIMIT, KB_NO_LIMIT
 
     cdef double predicted_edge(self, const double *c) noexcept nogil:
-        """Return the median height of the examples around the last edge, since a step may change one of them a lot."""
+        """Return the median height of the examples around the last edge (a step may change a single one a lot)."""
         cdef double sorted_heights[LANDMARKS]
         cdef double height
         cdef Py_ssize_t k, j
@@ -92,7 +93,7 @@ cdef class Basin:
             low = min(low, self.wide_heights[k])
             high = max(high, self.wide_heights[k])
         width = (high - low) / (last + 1)
-        if not width > 1e-12 * fabs(high):  # all equal, up to rounding
+        if not width > 1e-12 * fabs(high):  # all heights are equal up to rounding
             return
         per_width = 1.0 / width
         if per_width == INFINITY:  # of heights near the smallest floats: a product with it may have no integer
@@ -265,7 +266,7 @@ cdef class Water:
     cdef bint level(self, const double *c, double volume) noexcept nogil:
         """Set gamma, mass, and edge and share of each basin; return False if heights or weights have no level.
 
-        Heights that are not finite have none, nor classes whose weights differ by more than rounding shows.
+        There is no level if heights are not finite, or if weights of the two classes differ by more than rounding.
         """
         cdef bint first, second, everywhere
         everywhere = False

@@ -5,11 +5,12 @@ In the signs used here (beta_i = y_i a_i, e_i = y_i - f_i) the dual of the kerne
     maximise  sum_i p_i beta_i - zone |beta_i| - 1/2 beta' (K + R) beta
     subject to  lower <= beta <= upper  and, with a bias,  sum beta = 0,
 
-and e is the gradient of its smooth part; R is a diagonal ridge, zero for the hinge; p are labels and zone = 0, or in a
-regression targets and the kink at 0 that an insensitive zone of the loss brings (`dual_state`).
+and e is the gradient of its smooth part. R is a diagonal ridge, zero for the hinge. In classification p are the labels
+and zone = 0; in regression p are the targets, and zone is the half width of the insensitive tube, which gives the dual
+a kink at 0 (`dual_state`).
 
-Of a set that is the whole problem rows may come on demand: where one class is rare, a kernel row is computed when a
-step needs it, with the rows that the next steps will probably need.
+If the set is the whole problem and one class is rare, kernel rows are computed on demand: when a step needs one,
+together with the rows that the next steps will probably need.
 """
 
 from libc.math cimport INFINITY, fabs
@@ -45,7 +46,7 @@ cdef class Coordinates:
     def _allocate(self, Py_ssize_t capacity):
         cdef Py_ssize_t padded = (capacity + KB_PAD - 1) // KB_PAD * KB_PAD
         dtype = np.float32 if self.single else np.float64
-        self.matrix = None  # or the old and the new block would be held at once
+        self.matrix = None  # otherwise the old and the new block would be in memory at the same time
         self.matrix = np.zeros((1 if self.whole else capacity, padded), dtype=dtype)
         self.block = <char *> <size_t> self.matrix.ctypes.data
         self.row_addresses = np.zeros(max(capacity, 1), dtype=np.uintp)
@@ -115,15 +116,15 @@ cdef class Coordinates:
     # --- rows on demand ----------------------------------------------------------------------------------------------
 
     cdef Py_ssize_t _n_negative(self, bint strictly) noexcept nogil:
-        """The number of coordinates that can be negative; `strictly`, those that cannot be positive. The same in
-        classification: the rows of the negative class."""
+        """The number of coordinates that can be negative; with `strictly`, of those that cannot be positive. In
+        classification both are the number of rows of the negative class."""
         cdef Py_ssize_t k, count = 0
         for k in range(self.size):
             count += self.lower[k] < 0.0 and not (strictly and self.upper[k] > 0.0)
         return count
 
     cdef int _demand(self, Py_ssize_t k, bint grows) except -1 nogil:
-        """Compute row k, which is wanted because its coordinate grows or shrinks, and rows that will be wanted soon.
+        """Compute row k, which is needed because its coordinate grows or shrinks, and rows that will be needed soon.
 
         These are at first the rows of the rarer class, later the next candidates in the same direction.
         """

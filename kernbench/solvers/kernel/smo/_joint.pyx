@@ -34,9 +34,9 @@ def solve_members(matrix, const Py_ssize_t[::1] members, state, bint with_bias, 
     with_bias : bool
     goal : float
     budget : int
-        Most steps.
+        Largest number of steps.
     should_stop : callable
-        Asked now and then whether to end before.
+        Called from time to time; True ends the steps early.
 
     Returns
     -------

@@ -119,7 +119,7 @@ cdef double _move_pair(Coordinates work, Py_ssize_t i, Py_ssize_t j, double slop
 
 
 cdef double _bounded_step(Coordinates work, double beta_i, double beta_j, double step) noexcept nogil:
-    """The part of a step that the sum of magnitudes has room for; take it from the room."""
+    """Return the part of a step that the bound on the sum of magnitudes allows, and subtract it from what is left."""
     cdef double growth = (1.0 if beta_i >= 0.0 else -1.0) + (1.0 if beta_j <= 0.0 else -1.0)
     if growth > 0.0 and step >= work.room / growth:
         step = work.room / growth

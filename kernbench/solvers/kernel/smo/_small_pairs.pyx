@@ -17,7 +17,7 @@ import numpy as np
 from kernbench.solvers.kernel.smo import _small_problems
 
 cdef double EXACT_GOAL = _small_problems.EXACT_GOAL
-cdef double FINE_GOAL = 1e-7        # violation to which each of several pairs is continued; 1e-11 would take a third of the time
+cdef double FINE_GOAL = 1e-7        # violation to which several pairs are continued; 1e-11 would be a third of the time
 
 ctypedef fused real:
     float

@@ -1,20 +1,20 @@
 """SMO for small problems in memory: all pairs of classes, or one regression, without a solver object and its driver.
 
 A problem of a few rows takes microseconds, a solver object with its driver a millisecond. A problem is loaded into a
-:class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet` and solved by its steps, as `SMO` solves a problem that is
-one working set: down to `tol`, then, if it is small, for as many steps again to gain further digits. It is a loop around
-that compiled solver, so its reference is the twin of `SMO`.
+:class:`~kernbench.solvers.kernel.smo._working_set.WorkingSet` and solved by its steps, as `SMO` solves a problem that
+is one working set: down to `tol`, then, if it is small, for as many steps again to gain further digits. It is a loop
+around that compiled solver, so its reference is the twin of `SMO`.
 
 The loss may have no ridge (`dual_state`). With the box [l_i, u_i] of each coefficient, e = p - f and the sum m of the
 coefficients, any such objective is, in units of 1/alpha,
 
     1/2 ||f||^2 + sum_i (u_i max(0, e_i - b - zone) - l_i max(0, b - e_i - zone)) + m b.
 
-A problem that does not converge normally (too many steps, a large gap of a small one) ends the loop: `SMO` handles such
-problems. A larger problem goes on to a smaller violation until its gap is small, as in `SMO`.
+A problem that does not converge normally (too many steps, or a large gap although it is small) ends the loop: `SMO`
+handles such problems. A larger problem is continued to smaller violations until its gap is small, as in `SMO`.
 
-Each step updates the gradient, and adds rounding errors to it. Where these are not small against the tolerance, the
-gradient is computed afresh from the coefficients and the kernel values in memory before the objectives are.
+Each step updates the gradient, and adds rounding errors to it. If these are not small compared with the tolerance, the
+gradient is recomputed from the coefficients and the kernel values in memory before the objectives are computed.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -35,10 +35,10 @@ from kernbench.solvers.kernel.smo.dual_state import State
 
 EXACT_GOAL = one_set.EXACT_GOAL        # violation to which a single problem is continued, as in `SMO`
 cdef Py_ssize_t EXACT_ROWS = one_set.EXACT_ROWS  # ... up to this size
-cdef Py_ssize_t STEPS_PER_ROW = 1000  # after which a problem is given up: half of those from which `SMO` extrapolates
-cdef double MOST_WORK = 6e8         # ... or steps times rows, a fraction of a second: only the driver hears Ctrl-C
+cdef Py_ssize_t STEPS_PER_ROW = 1000  # then a problem is left to `SMO`: half of those after which it extrapolates
+cdef double MOST_WORK = 6e8         # ... or steps times rows, a fraction of a second: only the driver checks for Ctrl-C
 cdef Py_ssize_t LEAST_STEPS = 1000
-cdef double NEGLIGIBLE = 0.01        # share of the tolerance that rounding errors of updates may be
+cdef double NEGLIGIBLE = 0.01        # share of the tolerance up to which rounding errors of updates are negligible
 
 
 cdef class SmallProblems:
@@ -120,7 +120,7 @@ cdef class SmallProblems:
                 gap[k] = max(objective[k] - dual[k], 0.0)
                 if gap[k] <= self.tol * fabs(objective[k]):
                     break
-                # Without a violation the gap is rounding, as of equal rows with nu, and no step would reduce it.
+                # Without a violation the gap is a rounding error (as for equal rows with nu): no step would reduce it.
                 if size <= EXACT_ROWS or self.inner.violation == 0.0:
                     return False
                 goal = 0.1 * min(goal, self.inner.violation)
@@ -131,8 +131,9 @@ cdef class SmallProblems:
         return True
 
     def is_certified(self, double unit, double extra, double share):
-        """Whether the gaps are at most `tol` times the objectives with rounding, of which each may have a share, and no
-        objective is above that of f = 0; if so, rounding is added to the gaps.
+        """Whether gaps, rounding included, are at most `tol` times the objectives, and these at most those of f = 0.
+
+        If so, rounding is added to the gaps.
 
         Parameters
         ----------
@@ -141,7 +142,7 @@ cdef class SmallProblems:
         extra : float
             Error of objectives for other reasons.
         share : float
-            Of the tolerance, that rounding may take.
+            Share of the tolerance that rounding may take.
         """
         cdef:
             double[::1] gap = self.gap, objective = self.objective, at_zero = self.at_zero
@@ -159,8 +160,10 @@ cdef class SmallProblems:
         return True
 
     cdef Py_ssize_t _solve(self, Py_ssize_t size, double goal, Py_ssize_t limit) except -2 nogil:
-        """Do steps to `goal`, in small problems as many again for further digits; return their number, -1 if `goal`
-        is not reached."""
+        """Do steps until the violation is at most `goal`, and in small problems as many again for further digits.
+
+        Return their number, or -1 if `goal` is not reached.
+        """
         cdef Py_ssize_t steps
         steps = self.inner.solve(goal, limit)
         if not self.inner.violation <= goal:
@@ -172,7 +175,9 @@ cdef class SmallProblems:
         return steps if self.inner.violation <= goal else -1
 
     cdef Py_ssize_t _bound(self, double *sensitivity) noexcept:
-        """Compute how far errors of sums of kernel values may move objectives; return the number of terms of these sums.
+        """Compute by how much errors in sums of kernel values may change objectives.
+
+        Return the number of terms in these sums.
 
         The norm's share of the error is at most that of the losses, since no coefficient exceeds its bound.
         """
@@ -198,7 +203,7 @@ cdef class SmallProblems:
             if inner.beta[q] != 0.0 and inner.kernel[q] == NULL:
                 missing[n_missing] = q
                 n_missing += 1
-        if n_missing:  # all at once, of a problem whose rows come on demand
+        if n_missing:  # of a problem whose rows are computed on demand: compute them all at once
             self.kernel.fetch(&missing[0], n_missing, <void **> &found[0])
             inner.n_held += n_missing
             for q in range(n_missing):
@@ -292,8 +297,10 @@ cdef class SmallProblem(SmallProblems):
         return 0
 
     cdef int _measure(self, double *intercept, double *objective, double *dual) except -1:
-        """With a share nu there are two levels, rho or eps beside the intercept, and the losses of examples are not
-        independent: the objective is that of the problem."""
+        """Compute the intercept and the two objectives; with nu also rho or eps.
+
+        With nu the losses of examples are not independent, so the objective is computed by the problem itself.
+        """
         if self.problem.constraint == "sum":
             return SmallProblems._measure(self, intercept, objective, dual)
         dual[0] = self._dual()

@@ -1,7 +1,7 @@
 """Steps of SMO inside a working set, and the update of the gradient: the core of `smo`.
 
-Rows of few features or stored entries are cheap: they are not kept, but added to the gradient tile by tile as they are
-computed.
+Kernel rows for data with few features or stored entries are cheap: they are not kept, but added to the gradient tile by
+tile as they are computed.
 """
 
 from cython.parallel cimport prange

@@ -61,7 +61,10 @@ cdef class WorkingSet(Coordinates):
         return self._take_rows(rows, members)
 
     cdef int load_with(self, matrix, const Py_ssize_t[::1] members, state) except -1:
-        """Do so with a given kernel between the members, shape (size, padded size), which several sets may share."""
+        """Like `load`, with given kernel values between the members, of shape (size, padded size).
+
+        Several sets may share these values.
+        """
         cdef Py_ssize_t k, item = 4 if self.single else 8
         cdef char *block = <char *> <size_t> matrix.ctypes.data
         self._begin_with(members, state)
@@ -93,7 +96,7 @@ cdef class WorkingSet(Coordinates):
     cdef Py_ssize_t solve(self, double goal, Py_ssize_t budget) except -1 nogil:
         """Step until the violation inside the set is at most `goal`; return the number of steps.
 
-        Where a call ends does not change the steps.
+        The sequence of steps does not depend on how it is split into calls.
         """
         cdef:
             Py_ssize_t steps = 0, done, room
@@ -186,7 +189,7 @@ cdef class WorkingSet(Coordinates):
         if size > self.row_addresses.shape[0]:
             self._allocate(size)
         self.size, self.padded = size, (size + KB_PAD - 1) // KB_PAD * KB_PAD
-        # The matrix that a set of one coordinate is made with is large enough, but there are no `places` yet.
+        # The matrix that a set of one coordinate was created with is large enough, but there are no `places` yet.
         if self.moved == NULL or self.matrix.size < size * self.padded:
             self.matrix = np.zeros(size * self.padded, dtype=self.matrix.dtype)
             self.block = <char *> <size_t> self.matrix.ctypes.data

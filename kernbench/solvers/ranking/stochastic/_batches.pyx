@@ -106,8 +106,11 @@ cdef class Batches:
         return self.order.sort(scores, 0.0)
 
     cdef double exact_threshold(self, double share) noexcept nogil:
-        """A value above which `share` of the whole weight lies, or what whole samples of it there are: halfway between
-        the first sample that does not fit and the next larger value, so that rounding does not decide."""
+        """A value above which a `share` of the total weight lies, rounded down to whole samples.
+
+        It is halfway between the first sample that does not fit and the next larger value, so that rounding does not
+        decide.
+        """
         cdef Py_ssize_t k = self.design.n_samples
         cdef double total = 0.0, limit = share * self.n_ranked * (1.0 + 1e-12), value, clear
         while share < 1.0 and k > 0 and total <= limit:
