@@ -17,8 +17,9 @@ from kernbench.kernels.engine.engines import make_engine
 
 DEFAULT_CACHE_BYTES = 500_000_000
 
-# Multiply-adds per value up to which steps recompute their rows, a tile at a time. Kept values go to main memory and
-# back, the first time to pages that the system has to clear; that takes as long as some hundred multiply-adds.
+# Multiply-adds per kernel value up to which steps recompute their rows, a tile at a time, instead of keeping them. Kept
+# values are written to main memory and read again, the first time to pages that the system has to clear; that takes as
+# long as about a hundred multiply-adds.
 CHEAP_WORK = 80
 
 ctypedef fused real:
@@ -116,7 +117,7 @@ cdef class CachedRows:
             rows[q] = self.base + slot * self.row_bytes
         self.n_evaluations += n_missing * self.n_rows
         self.n_cached += (m - n_missing) * self.n_rows
-        # If `fill` raises, the reservation stands, and the next call discards the rows that were not computed.
+        # If `fill` raises, `reserved` stays True, and the next call discards the rows that were not computed.
         self.reserved = True
         try:
             self.engine.fill(missing, n_missing, targets)
@@ -266,7 +267,7 @@ cdef void _gather(const real *row, const Py_ssize_t[::1] columns, real *out) noe
 
 cdef void _fill_in(const real *values, Py_ssize_t k, const Py_ssize_t[::1] missing, Py_ssize_t n_missing,
                    Py_ssize_t m, real **rows) noexcept nogil:
-    """Complete row missing[k] of a symmetric matrix: `values` at the columns missing, by symmetry elsewhere."""
+    """Complete row missing[k] of a symmetric matrix: from `values` at the columns `missing`, by symmetry elsewhere."""
     cdef Py_ssize_t q = missing[k], r, done = 0
     for r in range(m):
         if done < n_missing and missing[done] == r:

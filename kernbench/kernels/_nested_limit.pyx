@@ -1,7 +1,7 @@
-"""A limit of the process that several threads may need at once: set by the first to enter, lifted by the last to leave.
+"""A process-wide limit that several threads may need at once: set by the first to enter, lifted by the last to leave.
 
-It is compiled because Ctrl-C can arrive between any two steps of Python: an ``__enter__`` that is broken off after it
-has counted would leave the limit counted for ever. Between two steps of compiled code no handler runs.
+It is compiled because Ctrl-C can arrive between any two Python instructions: an ``__enter__`` that is interrupted after
+it has incremented the counter would leave the limit set forever. Within compiled code no signal handler runs.
 """
 
 from threading import Lock
@@ -13,9 +13,10 @@ cdef class NestedLimit:
     Parameters
     ----------
     set_limit : callable
-        Sets the limit and returns what to restore; None if there is nothing to limit. Broken off, it has no effect.
+        Sets the limit and returns what to restore; None if there is nothing to limit. If interrupted, it must have no
+        effect.
     restore : callable
-        Lifts it again; called twice if the first call is broken off.
+        Lifts the limit again; called twice if the first call is interrupted.
     """
 
     cdef object set_limit, restore, lock, before

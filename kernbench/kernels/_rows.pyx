@@ -46,9 +46,10 @@ cdef class KernelRows(CachedRows):
     capacity : int
         Rows the cache can hold.
     on_demand : bool
-        Whether rows may well be fetched one by one: the cache holds all of them, and none takes a call of Python.
+        Whether fetching rows one by one is efficient: the cache holds all of them, and the kernel is not a Python
+        function.
     cheap : bool
-        Whether rows have so few features or stored entries that :meth:`step` is faster than a cache.
+        Whether the data have so few features or stored entries that :meth:`step` is faster than a cache.
     """
 
     def batch(self, indices):

@@ -1,7 +1,7 @@
-"""The pool of threads of OpenMP, before a fork and after it.
+"""The thread pool of OpenMP, before and after a fork.
 
-GNU's OpenMP keeps a pool for each thread that ran a parallel loop, and has no handler for forks: a child would wait for
-threads that only its parent has. LLVM's and Intel's restart by themselves.
+GNU's OpenMP keeps a pool for each thread that ran a parallel loop, and has no fork handler: a child process would wait
+for threads that only its parent has. The runtimes of LLVM and Intel restart by themselves.
 """
 
 
@@ -35,7 +35,7 @@ cdef extern from *:
 
 
 def release_threads():
-    """End the pool that serves the parallel loops of this thread; the next loop starts another.
+    """End the thread pool for the parallel loops of this thread; the next loop starts a new one.
 
     Return whether that was possible.
     """
@@ -43,5 +43,5 @@ def release_threads():
 
 
 def use_one_thread():
-    """Let the parallel loops that this thread starts use no other thread."""
+    """Make the parallel loops that this thread starts use one thread only."""
     kb_use_one_thread()

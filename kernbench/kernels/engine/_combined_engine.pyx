@@ -1,8 +1,9 @@
 """Tiles of sums and products of kernels: the tiles of the components, combined while they are in cache.
 
-A combination of several kernels is one of two: the first, and the combination of the others. The second part is written
-to the result, the first to scratch memory, and then combined with it; so scratch is one tile for each component, for
-any size of the matrix. If a component is a Python function, whole rows replace tiles, a bounded number at a time.
+A combination of several kernels is computed as a combination of two: the first kernel, and the combination of the
+others. The second part is written to the result, the first to scratch memory, and then the two are combined; so the
+scratch memory is one tile for each component, whatever the size of the matrix. If a component is a Python function,
+whole rows replace tiles, a bounded number at a time.
 """
 
 from libc.stdlib cimport free

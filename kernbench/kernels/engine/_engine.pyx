@@ -72,7 +72,7 @@ cdef void *allocate(size_t n_bytes) except NULL nogil:
 cdef Panel *new_panel(const Py_ssize_t *queries, Py_ssize_t m, size_t body_bytes) noexcept nogil:
     """Allocate a panel of m queries, with terms and (uninitialised) body in one block; NULL if memory runs out.
 
-    The body is aligned to a cache line: otherwise every second vector that loops read would lie across two lines.
+    The body is aligned to a cache line: otherwise every second vector load would cross a line boundary.
     """
     cdef size_t head_bytes = sizeof(Panel) + m * sizeof(double)
     cdef Panel *panel = <Panel *> malloc(head_bytes + body_bytes + LINE_BYTES)

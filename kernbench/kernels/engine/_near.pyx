@@ -1,11 +1,11 @@
 """Distances of rows that nearly coincide, for which inner products are not accurate enough.
 
-Inner products give |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z> with an error of some roundings of |x|^2 + |z|^2. Matérn
-kernels change by |x - z|^2 / (4 (nu - 1)) for nearby rows; with nu <= 1, and for the arc-cosine kernel of order 0, even
-faster, like a root of it, and half of the digits would be lost (1 - 3e-4 for k(x, x) in float32). The few such pairs
-are recomputed from the differences of the rows. The Gaussian kernel, the limit of large nu, needs this only where rows
-are thousands of length scales from their centre: its error is half a rounding of |x|^2 + |z|^2, in units of sigma^2,
-for each one of the inner product. See `kernels.engine.engines`.
+Inner products give |x - z|^2 = |x|^2 + |z|^2 - 2 <x, z> with an error of some units in the last place of |x|^2 + |z|^2.
+Matérn kernels decrease by |x - z|^2 / (4 (nu - 1)) for nearby rows. With nu <= 1, and for the arc-cosine kernel of
+order 0, the decrease is steeper, like a root of |x - z|^2, so that half of the digits would be lost (k(x, x) = 1 - 3e-4
+in float32). The few such pairs are recomputed from the differences of the rows. The Gaussian kernel, the limit of large
+nu, needs this only if rows are thousands of length scales from their centre: an error of |x|^2 + |z|^2 - 2 <x, z>, in
+units of sigma^2, changes the value by half as much. See `kernels.engine.engines`.
 """
 
 from libc.math cimport asin, sqrt
@@ -17,7 +17,7 @@ from kernbench.kernels.engine._routines cimport (
 )
 
 cdef double PI = 3.141592653589793
-cdef double HARMLESS = 8.0      # roundings of a kernel value that may be lost
+cdef double HARMLESS = 8.0      # acceptable error of a kernel value, in units in the last place
 
 
 cdef double gemm_scale(kb_routine routine, const double *constants) noexcept:

@@ -5,8 +5,8 @@ entries are zero. Kernels of the inner product are mapped along the queries; the
 
 * Rows of very many features: a panel holds only the features that its queries store, and each tile's entries are
   filtered accordingly; memory and time then do not grow with the number of features.
-* Few queries, for which a panel would be mostly empty: panels of 8, each finished row by row; if even these would be
-  wide, each query is made dense on its own, for inner products one by one.
+* Few queries, for which a panel would be mostly empty: panels of 8, each finished row by row; if even these would have
+  too many features, each query is made dense separately, and inner products are computed one by one.
 """
 
 from libc.stdint cimport int32_t, int64_t
