@@ -80,7 +80,7 @@ def additive_features(const real[::1] amplitudes, const real[::1] logs, const in
         const real *phases = NULL
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
     if n == 0 or n_segments == 0:
         return
     longest = longest_row(starts)

@@ -41,7 +41,7 @@ def project_fastfood(const real[:, ::1] X, const real[:, ::1] signs, const int32
         Segment *table
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
     if n == 0 or n_segments == 0:
         return
     if signs.shape[0] != n_segments or padded < d:

@@ -1,4 +1,4 @@
-"""Features of projections times coefficients, Z A, without Z: see _projection.pyx for how Z is made.
+"""Products Z A of the features of projections with coefficients, without storing Z; _projection.pyx computes Z.
 
     rows X[r]        --gemm or sparse sweep-->  tile of arguments  --finish, times A-->  out[r]
     frequencies W[k]                            (in cache)
@@ -32,11 +32,11 @@ cdef enum:
     TILES = 8                   # tiles, if each has that many rows
     WIDTH = 256                 # arguments of a tile
     FEW_OUTPUTS = 6             # up to which inner products row by row beat a matrix product
-    SERIAL_WORK = 1000000       # multiply-adds below which waking threads costs more than it gives
+    SERIAL_WORK = 1000000       # multiply-adds below which threads cost more than they save
 
 
-# What becomes of a tile of arguments. Coefficients are a row for each output, of one number a draw; `second` are those of
-# the sines.
+# How a tile of arguments is processed. Coefficients have one row for each output and one number for each draw; `second`
+# are those of the sines.
 cdef struct Finish:
     kb_finish finish
     double scale
@@ -115,12 +115,12 @@ cdef void add_matrix_product(real *features, Py_ssize_t n_rows, Py_ssize_t count
 
 
 cdef Py_ssize_t tile_rows(Py_ssize_t n) noexcept nogil:
-    """Rows of a tile; a function of the number of rows alone."""
+    """The number of rows of a tile, which depends only on the number of all rows."""
     return max(<Py_ssize_t> FEWEST_ROWS, min(<Py_ssize_t> MOST_ROWS, (n + TILES - 1) // TILES))
 
 
 cdef Py_ssize_t scratch_size(Py_ssize_t height, Py_ssize_t width, Py_ssize_t n_outputs) noexcept nogil:
-    """Numbers of a thread: arguments, cosines, sines, and products of a tile."""
+    """The size of a thread's scratch memory: arguments, cosines, sines, and products of a tile."""
     cdef Py_ssize_t kept = 1 if n_outputs <= FEW_OUTPUTS else height
     return height * width + 2 * kept * width + height * n_outputs
 
@@ -149,7 +149,7 @@ def multiply_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, 
         Finish how
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
     if n == 0 or n_draws == 0:
         return
     if W.shape[1] != d:
@@ -217,7 +217,7 @@ def multiply_sparse(const real[::1] values, const int32_t[::1] columns, const in
         Finish how
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
         const real *first_value = &values[0] if values.shape[0] else NULL
         const int32_t *first_column = &columns[0] if columns.shape[0] else NULL
         const real *first_panel = &panels[0, 0, 0] if panels.size else NULL

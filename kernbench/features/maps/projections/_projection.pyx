@@ -26,7 +26,7 @@ DENSE_DRAWS = 256               # draws of a segment, at most: a tile stays in t
 cdef enum:
     TILE_ROWS = 128
     SPARSE_ROWS = 64
-    SERIAL_WORK = 1000000       # multiply-adds below which waking threads costs more than it gives
+    SERIAL_WORK = 1000000       # multiply-adds below which threads cost more than they save
 
 
 cdef Target target_of(object out, object finish, double scale, object offsets, object dtype) except *:
@@ -92,7 +92,7 @@ def project_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, d
     segments : ndarray of shape (n_segments, 4), intp
         First draw, number of draws, first column, distance from cosines to sines.
     out : ndarray of shape (n, >= columns)
-        Results in X's precision, or float32; rows may be apart.
+        Results in X's precision, or float32; rows need not be adjacent in memory.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], n_segments = len(segments), n_tiles, t, width = 1, s
@@ -100,7 +100,7 @@ def project_dense(const real[:, ::1] X, const real[:, ::1] W, offsets, finish, d
         Segment *table
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
     if n == 0 or n_segments == 0:
         return
     if W.shape[1] != d:
@@ -151,7 +151,7 @@ def project_sparse(const real[::1] values, const int32_t[::1] columns, const int
     values, columns, starts
         The rows, CSR, n of them.
     panels : ndarray of shape (n_segments, d, PANEL)
-        The frequencies of each segment (of at most PANEL draws), one below the other, zeros behind.
+        The frequencies of each segment (of at most PANEL draws), one segment after the other, padded with zeros.
     offsets, finish, scale, segments, out
         As for dense rows.
     """
@@ -162,7 +162,7 @@ def project_sparse(const real[::1] values, const int32_t[::1] columns, const int
         Segment *table
         real *scratch
         bint wake
-        bint failed[1]  # shared: a scalar would be of the thread with the last turn
+        bint failed[1]  # shared by all threads; a scalar would be lastprivate
         const real *first_value = &values[0] if values.shape[0] else NULL
         const int32_t *first_column = &columns[0] if columns.shape[0] else NULL
         const real *first_panel = &panels[0, 0, 0] if panels.size else NULL
