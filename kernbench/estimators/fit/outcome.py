@@ -192,10 +192,10 @@ def _reason(model, status, results):
         return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
     if status == STAGNATED:
         own = OWN_RULES.get(getattr(model, "solver_", model.solver), "")
-        return f"Its own stopping rule holds{reached}, which is no certificate: {own}{_certifier(model)}."
+        return f"Its own stopping rule was met{reached}, which does not certify tol: {own}{_certifier(model)}."
     if status == "diverged":
         return f"It was stopped: {worst.message}. The model is the last iterate that was finite."
     remedies = f"{_weaker(model)}, or raise tol"
     if model.dtype_ != "float64":
         remedies = f"use dtype='float64', {remedies}"
-    return f"It made no progress any more after {worst.n_iter} iterations{reached}: {remedies}."
+    return f"It made no further progress after {worst.n_iter} iterations{reached}: {remedies}."

@@ -227,7 +227,7 @@ def test_a_rule_that_is_no_certificate_says_so_and_names_one_that_is(solver, alp
     rng = np.random.default_rng(0)
     X = rng.normal(size=(14, 2))
     y = X[:, 0] > 0
-    with pytest.warns(ConvergenceWarning, match="no certificate: use solver='bundle'"):
+    with pytest.warns(ConvergenceWarning, match="does not certify tol: use solver='bundle'"):
         model = ROCSVC(solver=solver, alpha=alpha, random_state=0).fit(X, y)
     assert model.status_ == "stagnated" and not model.converged_
     best = ROCSVC(alpha=alpha).fit(X, y)

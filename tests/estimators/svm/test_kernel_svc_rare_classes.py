@@ -33,7 +33,7 @@ def test_few_rows_are_computed(n, share, C):
     "params", [{}, {"fit_intercept": False}, {"kernel": "laplacian"}, {"dtype": "float32"}], ids=str
 )
 @pytest.mark.parametrize("share, C", [(0.02, 1.0), (0.02, 100.0), (0.5, 100.0)])
-@pytest.mark.filterwarnings("ignore:.*which is no certificate")  # of values in float32, at this tolerance
+@pytest.mark.filterwarnings("ignore:.*which does not certify tol")  # of values in float32, at this tolerance
 def test_the_model_is_that_of_the_whole_kernel_matrix(params, share, C):
     X, y = rare(500, share, seed=1)
     settings = {"C": C, "tol": 1e-6, **params}
