@@ -36,7 +36,7 @@ def _learns_from_streams(self):
 
 
 class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
-    """An estimator fitted to rows that need not be in memory, with the objective and the certificate of one array.
+    """Fit an estimator to rows that need not be in memory, with the objective and the certificate of one array.
 
     Parameters
     ----------
@@ -47,20 +47,20 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     client : distributed.Client, default=None
         A client of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
-        Bytes, of this process or of all workers, for features, and for rows that are slow to read (text, Parquet).
-        What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of what is free.
+        Bytes, of this process or of all workers together, for keeping features and rows that are slow to read (text,
+        Parquet). What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of the free memory.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted model, which is saved, loaded and used without this one.
+        The fitted plain estimator, which can be saved, loaded and used without this one.
     classes_ : ndarray
     n_features_in_, n_samples_ : int
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
-        With a client: passes over the rows in the run of the solver, and the bytes of arrays to and from workers. Where
-        the estimator has callbacks they are columns of its ``trace_``, too.
+        With a client: the number of passes over the rows in the run of the solver, and the bytes of arrays sent to and
+        received from workers. If the estimator has callbacks, these are also columns of its ``trace_``.
     n_rounds_ : int or ndarray of shape (n_problems,)
-        With kernel machines solved by SMO: how many working sets were solved.
+        For kernel machines solved by SMO: number of working sets that were solved.
 
     Notes
     -----
@@ -72,8 +72,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     Labels and weights are gathered here once. DoublyStochasticDensityRatio learns from two samples, ``fit(P, Q)``,
     novelty detectors from rows alone, ``fit(X)``.
 
-    Sums over rows are taken over chunks that depend on the shape of the data only, and in their order: how the rows are
-    cut, and how many threads read them, changes no bit of the model.
+    Sums over rows are taken over chunks that depend only on the shape of the data, and in a fixed order: the model does
+    not depend, bit for bit, on how the rows are partitioned and on the number of threads.
 
     Examples
     --------

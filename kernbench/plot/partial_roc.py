@@ -21,7 +21,7 @@ N_GRID = 201  # false positive rates at which the band is computed
 
 
 class PartialROCDisplay:
-    """A ROC curve, the area under a part of it, and the rule "positive if score >= threshold".
+    """Plot of a ROC curve, with the area under a part of it and the rates at a threshold.
 
     Make one with :meth:`from_estimator` or :meth:`from_predictions`.
 

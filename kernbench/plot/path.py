@@ -20,7 +20,7 @@ QUANTITIES = {
 
 
 class PathDisplay:
-    """What changes along a regularisation path.
+    """Plot of coefficients, scores or other quantities along a regularisation path.
 
     Make one with :meth:`from_models` or :meth:`from_estimator`.
 

@@ -12,7 +12,7 @@ KINDS = ("lines", "surface")
 
 
 class SearchDisplay:
-    """Cross-validated scores over one or two parameters.
+    """Plot of cross-validated scores over one or two parameters of a search.
 
     Make one with :meth:`from_estimator`.
 

@@ -21,7 +21,7 @@ LABELS = {
 
 
 class TraceDisplay:
-    """Curves of the traces of fits.
+    """Plot of the traces of fits: objective, gap or other columns against time or work.
 
     Make one with :meth:`from_estimator`. A fit records a point about every 50 ms at most; for a finer trace, fit with a
     callback whose attribute ``pace`` is 0.
@@ -31,7 +31,7 @@ class TraceDisplay:
     curves : dict of str to list of (ndarray, ndarray)
         By the name of a fit, x and y of each of its problems (a pair of classes, for example).
     x, y : str
-        What they are: columns of `trace_`, ``"gap"`` or ``"relative_gap"``.
+        The quantities on the axes: columns of `trace_`, ``"gap"`` or ``"relative_gap"``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Optimisers that hold what a batch cannot know: thresholds of all data, centres of the classes, running averages.
+"""Optimisers with state beyond the parameters: thresholds of all data, centres of the classes, running averages.
 
 * :class:`AGDSBCD` -- partial AUC over any range of false positive rates;
 * :class:`PESG` -- the min-max margin loss of the AUC.

@@ -24,7 +24,7 @@ from kernbench.validation.numbers import check_flag, check_name, check_number
 
 
 class AGDSBCD(SBCD):
-    r"""AGD-SBCD: partial AUC of all data over a range of false positive rates, from batches of any size.
+    r"""AGD-SBCD: an optimiser for the partial AUC of all data over a range of false positive rates, from small batches.
 
     Minimises over the parameters w of a module h
 
@@ -55,16 +55,16 @@ class AGDSBCD(SBCD):
         T_0.
     loss : {"log_loss", "hinge", "squared_hinge"}, default="log_loss"
     thresholds : {"stochastic", "exact"}, default="stochastic"
-        "stochastic": the paper's, a lambda for every positive, 0 at first, that follows its subgradients.
-        "exact": one threshold of the negatives' scores in place of them, since the same negatives are the highest for
-        all positives; it begins at the quantile of the first batch, or of all negatives where `find_thresholds` is
-        called when a stage begins, and follows its subgradients from there.
+        "stochastic" is the paper's form: a threshold lambda for every positive, initially 0, that is updated by its
+        subgradients. "exact" is one threshold on the scores of the negatives, since the highest negatives are the same
+        for all positives. It starts at the quantile of the first batch (or of all negatives if `find_thresholds` is
+        called when a stage begins), and is then updated by its subgradients.
     threshold_step : float, optional
-        threshold_step / (k + 1) is the step of the thresholds, by default of `lr` of the first group, as in the paper;
-        threshold_step / sqrt(k + 1) that of "exact", by default of 1.
+        Factor of the step of the thresholds. For "stochastic" the step is threshold_step / (k + 1), by default with the
+        `lr` of the first group, as in the paper; for "exact" it is threshold_step / sqrt(k + 1), by default with 1.
     shared_batches : bool, default=True
-        Whether v_m and v_n see the same batches. False: batches are used by turns, the first by v_n, so that an inner
-        step takes two of them.
+        Whether v_m and v_n use the same batches. With False they take turns, v_n first, so that an inner step takes two
+        batches.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class ScoreOptimizer(torch.optim.Optimizer):
         self._check_group(self.param_groups[-1])
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from the state that `state_dict` returned.
+        """Continue from the state that `state_dict` returned.
 
         Parameters
         ----------

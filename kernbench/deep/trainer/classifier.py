@@ -1,4 +1,4 @@
-"""The trainer: `DeepPartialAUCClassifier`, a network that ranks, with scikit-learn's conventions."""
+"""`DeepPartialAUCClassifier`: trains a network that ranks, with the interface of a scikit-learn classifier."""
 
 import copy
 from pathlib import Path
@@ -20,29 +20,30 @@ from kernbench.estimators.roc.parameters import check_threshold
 class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     r"""Network that maximises the area under a part of the ROC curve, between two false positive rates.
 
-    `fit` takes arrays, or a map-style dataset of torch whose items are (input, label). The trace follows the partial
+    `fit` takes arrays, or a map-style dataset of torch whose items are (input, label). The trace records the partial
     AUC of validation examples, and the fitted network is the best of those evaluated.
 
     Parameters
     ----------
     module : torch.nn.Module or callable
-        A network that returns one score for each example, shape (n,) or (n, 1). The fit works on a copy and begins at
-        its weights. A function that makes a network, such as the class `ResNet20`, is called for each fit, so that
-        `random_state` draws the first weights, too.
+        A network that returns one score for each example, shape (n,) or (n, 1); `fit` trains a copy of it, starting
+        from its weights. Or a function that returns a network, such as the class `ResNet20`: it is called in each fit,
+        so that `random_state` determines the initial weights, too.
     fpr_range : (float, float), default=(0.0, 0.1)
         False positive rates between which the area counts, 0 <= a < b <= 1.
     method : {"agd-sbcd", "minibatch", "cross-entropy", "auc-margin"}, default="agd-sbcd"
-        "agd-sbcd": gradient descent on Moreau envelopes [1]_; batches say nothing of the window, which thresholds of
-        all positives follow. "minibatch": the window of each batch instead of that of all examples, which is biased
-        [2]_. "cross-entropy": Adam on the log loss. "auc-margin": the min-max margin loss of the AUC, by PESG [3]_.
+        "agd-sbcd": approximate gradient descent on Moreau envelopes [1]_; the window of all examples is tracked by a
+        threshold for each positive. "minibatch": stochastic gradient descent on the window of each batch instead of
+        that of all examples, which is biased [2]_. "cross-entropy": Adam on the log loss. "auc-margin": the min-max
+        margin loss of the AUC, by the proximal epoch stochastic gradient method (PESG) [3]_.
     n_positive, n_negative : int, default=16
-        Positives and negatives in a batch; their sum is the batch of "cross-entropy", which takes all examples in a
-        random order unless it is balanced.
+        Numbers of positives and negatives in a batch. "cross-entropy" takes batches of ``n_positive + n_negative``
+        examples in random order, unless it is balanced.
     learning_rate : float or "auto", default="auto"
         The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess.
     max_epochs : int, default=10
-        An epoch is as many batches of ``n_positive + n_negative`` examples as hold the number of training examples,
-        also where a class has fewer than its part of a batch.
+        An epoch consists of as many batches of ``n_positive + n_negative`` examples as together have the number of
+        training examples, even if a class has fewer examples than its part of a batch.
     method_options : dict, default=None
         Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
         ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
@@ -50,17 +51,17 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         "cross-entropy": ``balanced`` (batches of pairs, for few positives; probabilities remain those of all examples).
         "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
-        A share of either class to hold out, or other examples.
+        A share of each class to hold out, or other examples; None for no validation.
     look_every : int, default=None
         Steps between two evaluations on the validation examples; None: one epoch.
     keep : {"best", "last"}, default="best"
-        State that predicts: with validation that of the best evaluation after the first step, the latest of equal ones,
-        or the last; see `use`.
+        Which state of the network predicts: "best", with validation, is that of the best evaluation after the first
+        step (of equal ones the latest), "last" the last one; see `use`.
     patience : int, default=None
         Stop after this many evaluations without a better validation score.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
-        Where `predict` cuts, as in `ROCSVC`, by the validation examples, or by the training examples without them.
-        "window": at the upper end of `fpr_range`.
+        The threshold of `predict`, as in `ROCSVC`, set on the validation examples or, without these, on the training
+        examples. "window" is the upper end of `fpr_range`.
     max_seconds : float, default=None
         Time budget for steps; evaluations are not counted.
     device : str or torch.device, default=None
@@ -76,8 +77,8 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
     verbose : int, default=0
         1 shows a progress bar.
     random_state : None, int, RandomState or Generator, default=None
-        Draws batches, held-out examples and, through torch, dropout and first weights; torch's own generator is as
-        before when `fit` returns.
+        Source of batches, held-out examples and, through torch, dropout and initial weights. `fit` restores the state
+        of torch's global generator when it returns.
 
     Attributes
     ----------
@@ -192,7 +193,7 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def use(self, which: str) -> Self:
-        """Predict by another state of the fit.
+        """Switch to the best or to the last state of the fit for predictions.
 
         Parameters
         ----------
@@ -237,9 +238,9 @@ class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(lambda self: self.method == "cross-entropy")
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Return probabilities, for ``method="cross-entropy"``: the other losses rank only.
+        """Return probabilities; only for ``method="cross-entropy"``, since the other losses only rank.
 
-        They are those that the loss fits, 1 / (1 + exp(-score)), whatever the threshold.
+        They are 1 / (1 + exp(-score)), whatever the threshold.
 
         Parameters
         ----------
