@@ -74,8 +74,8 @@ class RandomFeatures(KernelTransformer):
     seed_ : int
         The seed that determines the features; files and pickles contain it instead of the frequencies.
     settings_ : dict
-        ``n_features``, ``form``, ``draws`` and ``block_size`` of ``fit``, which ``transform`` uses even if the parameters
-        have been changed since.
+        ``n_features``, ``form``, ``draws`` and ``block_size`` of ``fit``, which ``transform`` uses even if the
+        parameters have been changed since.
     forms_ : list of str
         The form of each term of the kernel.
     n_features_in_ : int

@@ -18,7 +18,7 @@ from kernbench.kernels.engine.operands._operand import Operand
 # estimators prefer float64 there. Blocks without such distant rows use inner products.
 #
 # Sums of differences need dense rows. Rows with few stored entries, which are mostly wide, stay sparse: inner products
-# show which of the distant rows are near each other, and differences of stored entries are squared for those pairs only.
+# show which of the distant rows are near each other, and only for those pairs differences of entries are squared.
 COARSE = {
     ("dense", np.dtype(np.float32)): 5e-5,
     ("dense", np.dtype(np.float64)): 1e-9,
