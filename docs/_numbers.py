@@ -62,12 +62,14 @@ class Records:
         environments = [
             r["environment"] for place, found in self._found.items() if place[0] in experiments for r in found.values()
         ]
-        processors = sorted({f"{e['processor']}, {e['blas'].split()[-1]} kernels" for e in environments})
+        processors = sorted({e["processor"].replace("(R)", "").removesuffix(" Processor") for e in environments})
+        kernels = sorted({e["blas"].split()[-1] for e in environments})  # which code OpenBLAS chose for the processor
         threads = sorted({e["n_threads"] for e in environments})
         commits = {environment["git_commit"] for environment in environments}
         mixed = f", records of {len(commits)} commits" if len(commits) > 1 else ""
-        words = f"{' and '.join(processors)}, {' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
-        return words + mixed
+        blas = f"OpenBLAS kernels {' or '.join(kernels)}"
+        count = f"{' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
+        return f"{' and '.join(processors)}, {blas}, {count}{mixed}"
 
 
 def _significant(value, digits=2):
@@ -132,9 +134,10 @@ def svm_table(records):
             "`KernelSVC`, float32 / float64", "over `SVC`, 200 MB / 2 GB", "over intelex, float32 / float64",
             "relative gap, `SVC` / ours"]  # fmt: skip
     repeats = {len(records.of("peers-svm", name, method)) for name in seconds for method in SVM_METHODS} - {0}
+    over = f"medians of {_range(repeats)} repeats" if max(repeats) > 1 else "of one repeat"
     note = (
-        f"\nSeconds of a fit, `tol=1e-3` in each library's own sense, medians of {_range(repeats)} repeat"
-        f"{'s' if max(repeats) > 1 else ''}; {records.machine('peers-svm')}. A dash: not measured, or not done in the "
+        f"\nSeconds of a fit, `tol=1e-3` in each library's own sense, {over}; "
+        f"{records.machine('peers-svm')}. A dash: not measured, or not done in the "
         "time limit.\n"
     )
     return _table(head, rows) + note
