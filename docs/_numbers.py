@@ -57,11 +57,15 @@ class Records:
         found = [record["seconds"][clock] for record in self.of(*place).values()]
         return median(found) if found else None
 
-    def machine(self, *experiments):
-        """The processors, the threads and, if there are several, the commits of experiments' records, in words."""
-        environments = [
-            r["environment"] for place, found in self._found.items() if place[0] in experiments for r in found.values()
-        ]
+    def machine(self, *places):
+        """The processors, the threads and, if there are several, the commits of the cells that a text shows, in words.
+
+        Parameters
+        ----------
+        *places : tuple of (experiment, data set, method)
+            Those without records count for nothing.
+        """
+        environments = [record["environment"] for place in places for record in self.of(*place).values()]
         processors = sorted({e["processor"].replace("(R)", "").removesuffix(" Processor") for e in environments})
         kernels = sorted({e["blas"].split()[-1] for e in environments})  # which code OpenBLAS chose for the processor
         threads = sorted({e["n_threads"] for e in environments})
@@ -109,10 +113,11 @@ def svm_headline(records):
     seconds, factors = _svm(records)
     n_sets = len({name.removesuffix("-wide") for name in seconds})
     sets = f"{len(seconds)} problems on {n_sets}" if n_sets < len(seconds) else f"{n_sets}"
+    machine = records.machine(*(("peers-svm", name, method) for name in seconds for method in ("libsvm-tuned", "smo")))
     return (
         f"On {sets} public data sets `KernelSVC` trains **{_range(factors)} times faster than scikit-learn's `SVC` "
         "with a cache of 2 GB**,\n"
-        f"to the same test errors and with a certified duality gap ({records.machine('peers-svm')};\n"
+        f"to the same test errors and with a certified duality gap ({machine};\n"
         "[table](docs/performance.md)). `ROCSVC` ranks by all pairs of millions of rows, exactly.\n"
     )
 
@@ -133,11 +138,12 @@ def svm_table(records):
     head = ["task", "`SVC`", "`SVC(cache_size=2000)`", "scikit-learn-intelex, float32 / float64",
             "`KernelSVC`, float32 / float64", "over `SVC`, 200 MB / 2 GB", "over intelex, float32 / float64",
             "relative gap, `SVC` / ours"]  # fmt: skip
-    repeats = {len(records.of("peers-svm", name, method)) for name in seconds for method in SVM_METHODS} - {0}
+    places = [("peers-svm", name, method) for name in seconds for method in SVM_METHODS]
+    repeats = {len(records.of(*place)) for place in places} - {0}
     over = f"medians of {_range(repeats)} repeats" if max(repeats) > 1 else "of one repeat"
     note = (
         f"\nSeconds of a fit, `tol=1e-3` in each library's own sense, {over}; "
-        f"{records.machine('peers-svm')}. A dash: not measured, or not done in the "
+        f"{records.machine(*places)}. A dash: not measured, or not done in the "
         "time limit.\n"
     )
     return _table(head, rows) + note
@@ -189,7 +195,8 @@ def searches(records):
         for name, label in TUNED.items()
         if records.of("tuning", name, "exact")
     ]
-    return f"{_table(['rows', *SEARCHES.values()], rows)}\n{records.machine('tuning')}.\n"
+    machine = records.machine(*(("tuning", name, method) for name in TUNED for method in SEARCHES))
+    return f"{_table(['rows', *SEARCHES.values()], rows)}\n{machine}.\n"
 
 
 def gp_std(records):
@@ -301,7 +308,8 @@ def window_training(records):
     repeats = ", ".join(
         f"{len(records.values('pauc-train', name, 'agd-sbcd', metric='train_pauc'))} of {name}" for name in sets
     )
-    return f"{table}\nMedians; repeats: {repeats}. {records.machine('pauc-train')}.\n"
+    machine = records.machine(*(("pauc-train", name, method) for name in sets for method in methods))
+    return f"{table}\nMedians; repeats: {repeats}. {machine}.\n"
 
 
 def one_pass(records):
@@ -328,7 +336,7 @@ def one_pass(records):
             seen = f"{fmean(records.values(*place, metric='passes').values()):.1f}" if is_ours else "–"
             rows.append([label, _mean(errors), seen, f"{_significant(records.seconds(*place))} s", str(len(errors))])
     table = _table(["", "test error, %", "passes", "time of the fit", "repeats"], rows)
-    return f"{table}\n{records.machine('dsg-svm', 'dsg-multiclass')}.\n"
+    return f"{table}\n{records.machine(*(place for *place, _ in cells))}.\n"
 
 
 def workers(records):
@@ -348,7 +356,7 @@ def workers(records):
         for name, label in methods.items() if records.of(*place, name)
     ]  # fmt: skip
     table = _table(["4 million × 50, float32", "time of the fit", "AUC, %"], rows)
-    return f"{table}\n{records.machine('distributed')}.\n"
+    return f"{table}\n{records.machine(*((*place, name) for name in methods))}.\n"
 
 
 TEXTS = {

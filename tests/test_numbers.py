@@ -49,6 +49,19 @@ def test_another_record_makes_another_text(tmp_path):
     assert numbers.filled(page.read_text(encoding="utf-8"), numbers.Records(path)) != page.read_text(encoding="utf-8")
 
 
+def test_the_machine_of_a_text_is_that_of_the_records_it_shows(records, tmp_path):
+    lines = lzma.decompress(numbers.RECORDS.read_bytes()).splitlines()
+    own = [json.loads(line) for line in lines if b'"peers-svm"' in line]
+    for record in own:
+        if not (record["dataset"] in numbers.SVM and record["method"] in numbers.SVM_METHODS):
+            record["environment"] |= {"processor": "another", "git_commit": "0" * 40}
+    path = tmp_path / "records.jsonl.xz"
+    path.write_bytes(lzma.compress("\n".join(map(json.dumps, own)).encode()))
+    changed = numbers.Records(path)
+    for text in (numbers.svm_headline, numbers.svm_table):
+        assert text(changed) == text(records)
+
+
 def test_a_mark_without_a_text_is_refused(records):
     with pytest.raises(KeyError, match="nowhere"):
         numbers.filled("<!-- numbers: nowhere -->\n<!-- /numbers -->", records)
