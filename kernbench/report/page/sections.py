@@ -90,13 +90,15 @@ class Section:
 
 
 def _measured(results):
-    """Say how many of the repeats that an experiment declares were measured, where it is not all of them."""
+    """Say how many repeats were measured, where these are not as many as an experiment declares."""
     counts = [len({record["repeat"] for record in cell.records}) for cell in results.cells.values()]
     scales = results.experiment.scales
     declared = scales[results.scale].repeats if results.scale in scales else 0
-    if not counts or min(counts) >= declared or not results.experiment.differs:
+    if not counts or set(counts) == {declared} or not results.experiment.differs:
         return ""
     were = "was" if max(counts) == 1 else "were"
+    if max(counts) > declared:  # short fits are repeated more often, `--repeats auto`
+        return f"Not {declared}, but {text.span(counts, 'repeat')} of each fit {were} measured."
     return f"Of the {declared} declared, {text.span(counts, 'repeat')} of each fit {were} measured."
 
 

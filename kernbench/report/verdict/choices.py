@@ -103,7 +103,9 @@ def _where(choice):
     kind = ", generated" if generated else (", some generated" if "generated" in kinds else "")
     n_own = len(choice.advices)
     count = f"{n_own} of {text.plural(choice.n_races, 'race')}"
-    return f"{count}{shape}{kind}"
+    n_useless = sum(not advice.beats_zero for advice in choice.advices)
+    weak = f", no better than a constant in {n_useless}" if n_useless else ""
+    return f"{count}{weak}{shape}{kind}"
 
 
 def _range(values, show):

@@ -122,6 +122,7 @@ def _verdict(task, scale, pairs, advices):
     if not advices:
         why = f"{text.listed(absent)} was not measured" if absent else "no run succeeded"
         return Verdict(f"No method can be recommended yet for {task}: {why}.", *basis, caveats=caveats, task=task)
+    caveats += _useless(advices)
     first = most_chosen(advices)[0]
     return Verdict(
         f"For {task}, use {first.spelled}.",
@@ -242,17 +243,19 @@ def _table(name, caption, advices):
 
 def _notes(advices):
     """On which data no method is better than a constant, and which models did not take part."""
-    notes = []
-    useless = [advice.dataset for advice in advices if not advice.beats_zero]
-    if useless:
-        notes.append(f"No better than the zero model, a constant: the method on {text.listed(useless)}.")
-    absent = {}
+    notes, absent = _useless(advices), {}
     for advice in advices:
         for name, reason in advice.display.left_out.items():
             absent.setdefault((name, reason), []).append(advice.results.experiment.name)
     for (name, reason), experiments in absent.items():
         notes.append(f"{name} is not in {text.listed(list(dict.fromkeys(experiments)))}: {reason}.")
     return notes
+
+
+def _useless(advices):
+    """On which data the methods to use are no better than a constant, as a sentence in a list; empty without any."""
+    datasets = [advice.dataset for advice in advices if not advice.beats_zero]
+    return [f"No better than the zero model, a constant: the method on {text.listed(datasets)}."] if datasets else []
 
 
 def _named(metric, value):

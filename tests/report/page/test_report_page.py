@@ -114,3 +114,13 @@ def test_the_note_says_how_many_of_the_declared_repeats_were_measured(toy, recor
     assert says in note and ("declared" in note) == bool(says)
     assert note.startswith(paper.differs) and note.endswith(" More.")
     assert make_section(records.results(toy, rows), []).note == toy.note  # an experiment of no paper
+
+
+@pytest.mark.parametrize(
+    ("n_measured", "others", "says"),
+    [(5, 5, "Not 3, but 5 repeats of each fit were measured."), (2, 5, "Not 3, but 2 to 5 repeats of each fit were measured.")],
+)
+def test_the_note_does_not_leave_more_repeats_than_declared_untold(toy, records, n_measured, others, says):
+    paper = replace(toy, differs="The paper has 10; here there are 3 repeats.", note="More.")
+    rows = records.race(n_measured) + records.race(others, dataset="mnist")
+    assert make_section(records.results(paper, rows), []).note == f"{paper.differs} {says} More."

@@ -37,6 +37,13 @@ def test_a_row_says_what_to_use_where_and_what_else_costs(row, records):
     assert found["n_records"].value == 12
 
 
+def test_a_race_that_a_constant_wins_is_told(toy, row, records):
+    raced = replace(toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier")))
+    others = [*records.race(), *records.race(dataset="mnist")]
+    rows = [*others, records.one("zero", error=0.24), records.one("zero", error=0.149, dataset="mnist")]
+    assert plain(row(rows, raced)["data_sets"]) == "2 of 2 races, no better than a constant in 1: 1,000 × 20"
+
+
 def test_a_less_accurate_choice_is_priced_in_accuracy(row, records):
     rows = [*records.race(1)[:1], records.one("smo", error=0.149), records.one("sbp", error=0.2, seconds=0.5)]
     assert "5.10 points of test error (SBP)" in plain(row(rows)["cost_of_wrong_choice"])

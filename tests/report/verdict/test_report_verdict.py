@@ -136,6 +136,7 @@ def test_the_zero_model_is_never_the_advice_and_what_does_not_beat_it_is_named(t
     assert "KernelSVC" in found(0.24).headline and "KernelSVC" in found(0.149).headline
     useless = "No better than the zero model, a constant: the method on adult."
     assert useless not in found(0.24).table.notes and useless in found(0.149).table.notes
+    assert useless not in found(0.24).caveats and useless in found(0.149).caveats  # on the first screen, too
     assert "LinearSVC is not in toy: it has no kernel." in found(0.24).table.notes
 
 
