@@ -305,3 +305,18 @@ def test_features_of_the_symmetric_root_on_the_landmarks_are_the_root_of_their_k
     assert Z.shape == (40, 40) and len(model.eigenvalues_) == 20  # every row twice
     np.testing.assert_allclose(Z, Z.T, atol=1e-9)
     np.testing.assert_allclose(Z @ Z, rbf_kernel(model.landmarks_, gamma=0.5), atol=1e-9)
+
+
+def test_symmetric_root_by_hand():
+    """The kernel is 2^-(x - z)² of one column."""
+    kernel, rows = Gaussian((0.5 / np.log(2.0)) ** 0.5), np.array([[0.0], [1.0], [2.0]])
+    model = Nystroem(kernel, landmarks=rows[:2], root="symmetric").fit(rows)
+    found = model.transform(rows)
+    np.testing.assert_allclose(
+        model.normalization_, [[1.11535507, -0.29885849], [-0.29885849, 1.11535507]], atol=5e-9
+    )
+    np.testing.assert_allclose(found[2], [-0.07971955, 0.53899888], atol=5e-9)
+    np.testing.assert_allclose(found @ found.T, [[1, 0.5, 0.0625], [0.5, 1, 0.5], [0.0625, 0.5, 0.296875]], atol=1e-12)
+    twice = Nystroem(kernel, landmarks=rows[[0, 0]], root="symmetric").fit(rows)
+    np.testing.assert_allclose(twice.normalization_, np.full((2, 2), 0.35355339), atol=5e-9)
+    np.testing.assert_allclose(twice.transform(rows[:1]), [[0.70710678, 0.70710678]], atol=5e-9)

@@ -70,6 +70,18 @@ def test_tiny_problem(twin):
     np.testing.assert_allclose(solver.solution().coef, [0.5, -0.5], atol=1e-4)
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_tiny_problem_elsewhere(twin):
+    Q, y = np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([1.0, -1.0])
+    rows = {"compiled": KernelRows, "reference": ReferenceRows}[twin](Q, Precomputed(), dtype=np.float64)
+    begun = get("wolfe").load(twin)(rows, y, alpha=1.0, fit_intercept=False, initial=Solution(np.array([0.3, -0.1])))
+    assert begun.objective() == pytest.approx(0.935, abs=1e-14)
+    solver = get("wolfe").load(twin)(rows, y, alpha=0.1, fit_intercept=False)
+    solver.advance(200)  # both margins of the optimum are 1: it lies on two kinks
+    assert solver.objective() == pytest.approx(0.2, abs=1e-6)
+    np.testing.assert_allclose(solver.solution().coef, [2.0, -2.0], atol=1e-3)
+
+
 def test_start_of_the_reference_problem_is_the_closed_form(sheet):
     assert sheet[2][1.0] == pytest.approx(0.994120, abs=5e-7)
 
