@@ -339,7 +339,8 @@ EXPERIMENT = Experiment(
     newcomers={"kernel-svm": next(method for method in METHODS if method.name == "sdca")},
     own_file=OwnFile({"gamma": "scale", "C": 1.0}, methods=QUICK_METHODS),
     note="The Gaussian SVM with an intercept, for classes, regression, one class and shares ν; tol = 10⁻³ in each "
-    "library's own sense. Times are of the fit alone, with one thread. The lower limit is not a solver but the "
+    "library's own sense. Times are of the fit alone, with one thread, to which scikit-learn-intelex does not keep: "
+    "sbp-libsvm has its processor time, about twice its time. The lower limit is not a solver but the "
     "least time in which the rows of the support vectors can be computed. Models on features minimise another "
     "objective and are judged by their test error. scikit-learn-intelex has 4 GB for kernel rows, and "
     "ThunderSVM's memory is bounded by as much. These two and SnapML are given sparse data as dense arrays, off the "
