@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
     differs="The paper proves the lemma and shows no curve; here there are 3 repeats of at most 30 minutes, each "
     "the mean of 10 seeds, for 11 numbers of steps from 64 to 65536.",
     note="The paper states the lemma and compares with SIMBA in words only. ν is that of the certified minimiser at "
-    "λ = 1/n, so that the best level is known. T is 64 to 65,536 over 10 seeds and 3 repeats. SIMBA needs features: it "
+    "λ = 1/n, so that the best level is known. T is 64 to 65,536 over 10 seeds. SIMBA needs features: it "
     "runs on the linear problem, a game of its own for each T. No intercept. One thread.",
 )
