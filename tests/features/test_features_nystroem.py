@@ -312,9 +312,7 @@ def test_symmetric_root_by_hand():
     kernel, rows = Gaussian((0.5 / np.log(2.0)) ** 0.5), np.array([[0.0], [1.0], [2.0]])
     model = Nystroem(kernel, landmarks=rows[:2], root="symmetric").fit(rows)
     found = model.transform(rows)
-    np.testing.assert_allclose(
-        model.normalization_, [[1.11535507, -0.29885849], [-0.29885849, 1.11535507]], atol=5e-9
-    )
+    np.testing.assert_allclose(model.normalization_, [[1.11535507, -0.29885849], [-0.29885849, 1.11535507]], atol=5e-9)
     np.testing.assert_allclose(found[2], [-0.07971955, 0.53899888], atol=5e-9)
     np.testing.assert_allclose(found @ found.T, [[1, 0.5, 0.0625], [0.5, 1, 0.5], [0.0625, 0.5, 0.296875]], atol=1e-12)
     twice = Nystroem(kernel, landmarks=rows[[0, 0]], root="symmetric").fit(rows)
