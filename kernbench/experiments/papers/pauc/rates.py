@@ -96,7 +96,8 @@ EXPERIMENT = Experiment(
     "stand-ins, for 8 numbers of outer iterations from 1 to 15.",
     note="Criticality: the norm of the gradient of the smoothed objective, per pair in the window, μ = 1, certified "
     "to 1 %; α = 10⁻⁵, where the paper has no penalty. The theorem bounds the least of it over the outer iterations; "
-    "here it is the last one. All runs start from the same small normal numbers. One exact threshold is found when an outer iteration begins, and "
+    "here it is the last one. All runs start from the same small normal numbers. "
+    "One exact threshold is found when an outer iteration begins, and "
     "then follows the moving scores, with a lag in proportion to the coefficients' steps over its own. Hence its steps "
     "fall like 1/√(k + 1) and theirs like 1/(k + 1): were the ratio constant, a constant share of the pairs would be "
     "missing, and the criticality would not fall. One thread.",

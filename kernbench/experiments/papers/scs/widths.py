@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
     "verdict: the width is why the paper's numbers are missed at λ = 1. With a σ of 1/8 to 1/4, chosen on held-out "
     "rows, the formula itself beats them on avila, magic, occupancy and the red wines, and on breast-cancer "
     "comes within a point; on all wines (86 %) and heart-failure (83.3 %) no width reaches them. SCS keeps at most "
-    "2,000 rows: of more, on magic and occupancy, it is the formula on a sample and loses accuracy where σ is narrow. No "
-    "intercept. One thread.",
+    "2,000 rows: of more, on magic and occupancy, it is the formula on a sample and loses accuracy where σ is narrow. "
+    "No intercept. One thread.",
 )
