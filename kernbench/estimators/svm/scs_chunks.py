@@ -1,7 +1,6 @@
 """Labels of a stream of two classes as -1 and +1, for `KernelSVC(solver="scs")`."""
 
 import numpy as np
-from scipy import sparse
 
 from kernbench.estimators.arguments import chunks
 
@@ -9,7 +8,7 @@ REDRAWS = 100  # until some row of a draw has a weight
 
 
 class Reader(chunks.Reader):
-    """Examples of a stream with labels -1 and +1; dense, and without those of weight 0.
+    """Examples of a stream with labels -1 and +1, without those of weight 0; sparse rows stay sparse.
 
     Parameters
     ----------
@@ -46,5 +45,4 @@ class Reader(chunks.Reader):
         positive = y == self.classes[1]
         weights = weights * np.where(positive, self.factors[1], self.factors[0])
         used = weights > 0
-        X = X.toarray() if sparse.issparse(X) else X
         return X[used], np.where(positive[used], 1.0, -1.0), weights[used]

@@ -8,6 +8,7 @@ not grow with the stream.
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbench._random import generator_of
@@ -31,12 +32,14 @@ from kernbench.estimators.svm.multiclass import Pair
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels.domain import is_precomputed
+from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.stream_source import StreamSource
 from kernbench.solvers.base import Solution
 
 FIRST_ROWS = 1000  # examples, at least, that determine the classes and the width of the kernel
 GROWTH = 50  # default of the solver
 FEWEST_ITERATIONS = 20  # of a call of partial_fit
+SPARSE_BELOW = 0.5  # share of stored entries from which rows, with the indices of these, take more memory than dense
 OF_AN_OUTCOME = ("objective_", "duality_gap_", "converged_", "fit_status_", "status_", "trace_",
                  "n_kernel_evaluations_", "objective_of_sample_", "shape_fit_")  # fmt: skip
 
@@ -148,19 +151,24 @@ def _source(model, reader, X, rng):
     model.dtype_ = precision(model.dtype, np.inf)
     model.kernel_, model.centre_ = kernel_of(model, X, None, int(rng.integers(2**31))), None
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
-    return StreamSource(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng)
+    return StreamSource(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng, _stay_sparse(X))
+
+
+def _stay_sparse(X):
+    """Whether rows are sparse, and take less memory so than dense."""
+    return sparse.issparse(X) and X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
 
 
 def _joined(batches):
-    """Return (X, y, weights) of several batches as one, dense."""
-    parts = [(X.toarray() if hasattr(X, "toarray") else X, *rest) for X, *rest in batches]
-    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+    """Return (X, y, weights) of several batches as one, dense unless all are sparse."""
+    X, y, weights = (stacked(column) for column in zip(*batches, strict=True))
+    return X if _stay_sparse(X) or not sparse.issparse(X) else X.toarray(), y, weights
 
 
 def _wait(model, stream, chunks, labels, y):
     """Keep the examples of a single class, that of `y`, as many as a sample holds, and predict that class for now."""
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
-    kept = tuple(column[-room:] for column in _joined(chunks))
+    kept = tuple(column[-room:].copy() for column in _joined(chunks))  # not views of what the caller may change
     stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
     model.dtype_ = precision(model.dtype, np.inf)

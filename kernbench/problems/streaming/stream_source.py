@@ -6,6 +6,7 @@ length of the stream.
 """
 
 import numpy as np
+from scipy import sparse
 
 from kernbench.kernels import blocks
 from kernbench.problems.draws import draw_indices
@@ -25,11 +26,14 @@ class StreamSource:
     n_features : int
     dtype : {float32, float64}
     rng : Generator
+    is_sparse : bool, default=False
+        Whether to hold the rows as a CSR matrix: else memory is that of all entries of the slots.
 
     Attributes
     ----------
-    X, y, weights : ndarray of shape (2 * room, n_features), (2 * room,), (2 * room,)
+    X : ndarray or CSR matrix of shape (2 * room, n_features)
         Slots 0 to room - 1 hold the sample, the others recent examples.
+    y, weights : ndarray of shape (2 * room,)
     n_sample, n_recent, n_seen : int
         Examples in the sample, recent ones, and all read so far.
     """
@@ -37,10 +41,10 @@ class StreamSource:
     share = 1.0
     problem = None
 
-    def __init__(self, kernel, reader, room, n_features, dtype, rng):
+    def __init__(self, kernel, reader, room, n_features, dtype, rng, is_sparse=False):
         self.kernel, self.reader, self.room, self.size, self.rng = kernel, reader, room, 2 * room, rng
         self.dtype = np.dtype(dtype)
-        self.X = np.zeros((self.size, n_features), dtype=dtype)
+        self.X = (sparse.csr_matrix if is_sparse else np.zeros)((self.size, n_features), dtype=dtype)
         self.y, self.weights = np.ones(self.size), np.ones(self.size)
         self.n_sample = self.n_recent = self.n_seen = self.n_evaluations = 0
         self._oldest = 0
@@ -136,8 +140,7 @@ class StreamSource:
     def _join(self, X, y, weights, seen=True):
         if len(y) == 0:
             return
-        slots = slice(self.n_sample, self.n_sample + len(y))
-        self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
+        self._put(slice(self.n_sample, self.n_sample + len(y)), X, y, weights)
         self.n_sample += len(y)
         self.n_seen += len(y) * seen
 
@@ -146,17 +149,29 @@ class StreamSource:
             return
         self.n_seen += len(y)
         X, y, weights = X[-self.room :], y[-self.room :], weights[-self.room :]
-        slots = self.room + (self._oldest + np.arange(len(y))) % self.room
-        self.X[slots], self.y[slots], self.weights[slots] = X, y, weights
+        self._put(self.room + (self._oldest + np.arange(len(y))) % self.room, X, y, weights)
         self._oldest = (self._oldest + len(y)) % self.room
         self.n_recent = min(self.n_recent + len(y), self.room)
+
+    def _put(self, slots, X, y, weights):
+        """Put examples into slots, in place of those that are there."""
+        if sparse.issparse(self.X):
+            X = sparse.csr_matrix(X)
+            X.sum_duplicates()  # before rounding, as dense rows are
+            X = X.astype(self.dtype)
+            X.eliminate_zeros()
+            rows = np.arange(self.size)
+            rows[slots] = self.size + np.arange(len(y))
+            self.X = sparse.vstack([self.X, X], format="csr")[rows]
+        else:
+            self.X[slots] = X.toarray() if sparse.issparse(X) else X
+        self.y[slots], self.weights[slots] = y, weights
 
     def _drawn_from_recent(self, count):
         return self.room + np.sort(self.rng.permutation(self.n_recent)[:count])
 
     def _close_gaps(self, slots):
         kept = np.setdiff1d(np.arange(self.room, self.room + self.n_recent), slots)
-        target = slice(self.room, self.room + len(kept))
-        self.X[target], self.y[target], self.weights[target] = self.X[kept], self.y[kept], self.weights[kept]
+        self._put(slice(self.room, self.room + len(kept)), self.X[kept], self.y[kept], self.weights[kept])
         self.n_recent = self._oldest = len(kept)
         self._oldest %= self.room

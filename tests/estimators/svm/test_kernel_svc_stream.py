@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 
-from kernbench import KernelSVC
+from kernbench import KernelSVC, load
 from kernbench.estimators.arguments.chunks import Chunk
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
@@ -81,6 +82,105 @@ def test_chunks_of_an_array_are_the_array():
     )
     a, b = (svc().fit_chunks(chunks_of(X, y)) for _ in range(2))
     np.testing.assert_array_equal(a.dual_coef_, b.dual_coef_)
+
+
+def draw_thin(n, d, seed, n_stored=6):
+    """Rows of a few entries each, whose sum tells the classes apart."""
+    rng = np.random.default_rng(seed)
+    stored = rng.normal(size=n * n_stored), rng.integers(d, size=n * n_stored), np.arange(n + 1) * n_stored
+    X = sparse.csr_matrix(stored, shape=(n, d))
+    return X, np.where(np.asarray(X.sum(axis=1)).ravel() > 0, "yes", "no")
+
+
+def in_batches(model, chunks):
+    for X, y in chunks:
+        model.partial_fit(X, y, classes=["no", "yes"])
+    return model
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
+@pytest.mark.parametrize("form", [list, iter, "batches", "one class first"])
+def test_sparse_chunks_are_dense_ones(form, kernel):
+    X, y = draw_thin(900, 40, 0)
+    X.indices[::2], X.data[::7] = X.indices[1::2], 0.0  # entries that are stored twice, and zeros
+    if form == "one class first":
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    models = []
+    for rows in (X, X.toarray(), X.astype(np.float32).tocsc()):
+        model = svc(kernel=kernel, max_iter=20)
+        learn = partial(in_batches, model) if isinstance(form, str) else lambda c, m=model: m.fit_chunks(form(c))
+        models.append(learn(chunks_of(rows, y)))
+    thin, dense, single = models
+    assert thin.support_vectors_.format == "csr" and isinstance(dense.support_vectors_, np.ndarray)
+    assert thin.support_vectors_.dtype == thin.dtype_ == "float32" and thin.support_vectors_.has_canonical_format
+    np.testing.assert_allclose(thin.dual_coef_, dense.dual_coef_, rtol=1e-6)
+    np.testing.assert_allclose(thin.support_vectors_.toarray(), dense.support_vectors_)
+    for other in (dense, single):
+        np.testing.assert_allclose(other.decision_function(X), thin.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("form", [list, iter, "batches", "one class first"])
+def test_sparse_chunks_stay_sparse(form):
+    X, y = draw_thin(900, 20_000, 0)
+    if form == "one class first":
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    chunks, model = chunks_of(X, y), svc(cap=100, kernel="linear", max_iter=10)
+    tracemalloc.start()
+    in_batches(model, chunks) if isinstance(form, str) else model.fit_chunks(form(chunks))
+    model.predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6  # the slots would take 16 MB
+
+
+def test_full_sparse_rows_are_kept_dense():
+    X, y = draw(300, 0)
+    assert isinstance(svc().fit_chunks(chunks_of(sparse.csr_matrix(X), y)).support_vectors_, np.ndarray)
+
+
+def test_a_sparse_stream_takes_dense_rows_too():
+    X, y = draw_thin(450, 40, 0)
+    mixed = [(rows if k != 1 else rows.toarray(), labels) for k, (rows, labels) in enumerate(chunks_of(X, y))]
+    thin, other = (in_batches(svc(max_iter=5), chunks) for chunks in (chunks_of(X, y), mixed))
+    assert sparse.issparse(other.support_vectors_)
+    assert np.array_equal(other.dual_coef_, thin.dual_coef_)
+    late = in_batches(svc(max_iter=5), mixed[1:])  # begins with dense rows
+    assert isinstance(late.support_vectors_, np.ndarray)
+    whole = in_batches(svc(max_iter=5), chunks_of(X.toarray(), y)[1:])
+    assert np.array_equal(late.dual_coef_, whole.dual_coef_)
+
+
+def test_a_sparse_stream_is_saved_pickled_and_interrupted(tmp_path):
+    X, y = draw_thin(600, 40, 0)
+    live = svc(max_iter=10).partial_fit(X[:300], y[:300])
+    pickled = pickle.loads(pickle.dumps(live))
+    for model in (live, pickled):
+        model.partial_fit(X[300:], y[300:])
+    assert np.array_equal(live.dual_coef_, pickled.dual_coef_)
+    assert np.array_equal(live.decision_function(X), pickled.decision_function(X))
+    live.save(tmp_path / "model.npz")
+    assert np.array_equal(load(tmp_path / "model.npz").decision_function(X), live.decision_function(X))
+
+    def press_ctrl_c(model):
+        if model.n_iter_[0] > 25:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        live.set_params(callback=press_ctrl_c, max_iter=10_000, tol=1e-12).partial_fit(X[:300], y[:300])
+    assert live.n_iter_[0] > 25 and sparse.issparse(live.support_vectors_)
+    assert live.set_params(callback=None, max_iter=10).partial_fit(X[:300], y[:300]).score(X, y) > 0.5
+
+
+def test_rows_that_wait_are_copies():
+    X, y = draw(150, 0)
+    X = X[y == "no"]
+    model, expected = (svc(max_iter=5).partial_fit(rows, ["no"] * len(X), classes=["no", "yes"]) for rows in (X, X + 0))
+    X[:] = 1e3
+    for either in (model, expected):
+        either.partial_fit(*draw(150, 1))
+    assert np.array_equal(model.dual_coef_, expected.dual_coef_)
 
 
 @pytest.mark.parametrize("form", [list, iter])
@@ -341,16 +441,20 @@ def test_a_list_of_chunks_is_drawn_from_as_one():
     assert Reader(iter([]), np.random.default_rng(0)).redraw(5) is None
 
 
-def test_a_stream_source_never_holds_a_row_twice():
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_stream_source_never_holds_a_row_twice(is_sparse):
     X = np.arange(500.0)[:, None]
     reader = Reader(iter([(X, np.arange(500) % 2)]), np.random.default_rng(0))
     reader.classes, reader.n_features = np.array([0, 1]), 1
-    source = StreamSource(Gaussian(1.0), reader, 60, 1, np.float64, np.random.default_rng(1))
+    source = StreamSource(Gaussian(1.0), reader, 60, 1, np.float64, np.random.default_rng(1), is_sparse)
     source.fresh(10, both_classes=True)
     for _ in range(12):
         source.fresh(5)
         ids = source.validation(20)
         assert np.all((ids < source.n_sample) | ((ids >= 60) & (ids < 60 + source.n_recent)))
-        held = np.concatenate([source.X[: source.n_sample, 0], source.X[60 : 60 + source.n_recent, 0]])
+        rows = source.X.toarray() if is_sparse else source.X
+        held = np.concatenate([rows[: source.n_sample, 0], rows[60 : 60 + source.n_recent, 0]])
         assert len(set(held.tolist())) == len(held)
+        labels = np.concatenate([source.y[: source.n_sample], source.y[60 : 60 + source.n_recent]])
+        assert np.array_equal(labels > 0, held % 2 == 1)
     assert source.n_sample == 60

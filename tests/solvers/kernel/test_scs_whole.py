@@ -180,20 +180,32 @@ def test_rows_outside_a_sample(noisy):
     assert len(set(few.tolist())) == 10 and np.isin(few, outside).all()
 
 
+class Reader:
+    known_as_whole = False
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def take(self, count):
+        X = self.rng.normal(size=(count, 2))
+        return X, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(count)
+
+    def redraw(self, count):
+        return None
+
+
+@pytest.mark.parametrize("core", ["compiled", "reference"])
+def test_a_sample_of_sparse_rows_is_that_of_dense_ones(core):
+    def solved(is_sparse):
+        source = StreamSource(Gaussian(1.0), Reader(), 40, 2, np.float64, np.random.default_rng(0), is_sparse)
+        solver = get("scs").load()(source, None, alpha=0.01, s0=10, growth=5, sample_cap=40, core=core)
+        solver.advance(15)
+        return solver.solution()
+
+    np.testing.assert_allclose(solved(True).coef, solved(False).coef, rtol=1e-9)
+
+
 def test_outside_the_sample_of_a_stream_is_recent():
-    class Reader:
-        known_as_whole = False
-
-        def __init__(self):
-            self.rng = np.random.default_rng(0)
-
-        def take(self, count):
-            X = self.rng.normal(size=(count, 2))
-            return X, np.where(X[:, 0] > 0, 1.0, -1.0), np.ones(count)
-
-        def redraw(self, count):
-            return None
-
     source = StreamSource(Gaussian(1.0), Reader(), 40, 2, np.float64, np.random.default_rng(0))
     solver = get("scs").load()(source, None, alpha=0.01, s0=10, growth=5, sample_cap=40)
     solver.advance(15)
