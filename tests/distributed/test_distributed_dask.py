@@ -128,6 +128,20 @@ def test_a_data_frame_keeps_its_names(client, examples):
     assert np.array_equal(model.estimator_.coef_, Distributed(ROCSVC(random_state=0)).fit([X], y).estimator_.coef_)
 
 
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_data_frame_is_fitted_and_predicted_as_its_rows(client, examples, is_sparse):
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(2_000, 8, is_sparse=is_sparse)
+    make = pandas.DataFrame.sparse.from_spmatrix if is_sparse else pandas.DataFrame
+    rows = dd.from_pandas(make(X, columns=list("abcdefgh")), npartitions=3)
+    there = Distributed(ROCSVC(random_state=0), client).fit(rows, y)
+    here = Distributed(ROCSVC(random_state=0)).fit([X], y)
+    assert np.array_equal(there.estimator_.coef_, here.estimator_.coef_)
+    assert np.array_equal(there.predict(rows).compute(), here.predict([X]))
+    assert there.score(rows, y) == here.score([X], y)
+
+
 def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
     X, y = examples(3_000, 4)
     labels = np.where(X[:, 1] > 1, 2, y)

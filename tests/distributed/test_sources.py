@@ -7,6 +7,7 @@ from scipy import sparse
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import FileBlocks
 from kernbench.distributed.blocks import local_blocks
+from kernbench.distributed.cluster.held_rows import cut, describe
 from kernbench.distributed.sources import read_whole
 
 
@@ -167,3 +168,22 @@ def test_data_frames_of_sparse_columns_stay_sparse():
     for other in (frame.assign(c3=1.0), frame.astype(pandas.SparseDtype(float, 1.0))):  # not zero where nothing is
         blocks = FileBlocks(other)
         assert not blocks.is_sparse and np.array_equal(rows_of(blocks), other.to_numpy())
+
+
+def test_data_frames_of_sparse_columns_stay_sparse_on_workers():
+    pandas = pytest.importorskip("pandas")
+    X = sparse.random(50, 20, 0.1, format="csr", random_state=0)
+    frame = pandas.DataFrame.sparse.from_spmatrix(X, columns=[f"c{j}" for j in range(20)])
+    assert describe(frame) == ((50, 20), "float64", X.nnz, list(frame.columns))
+    rows = cut([frame[:30], frame[30:]], [(5, 30), (0, 10)], "float64")
+    assert sparse.issparse(rows) and np.array_equal(rows.toarray(), X[5:40].toarray())
+    mixed = frame.assign(c3=1.0, c4=pandas.array(range(50), dtype="Int64"))
+    assert describe(mixed) == ((50, 20), "float64", None, list(frame.columns))
+    assert np.array_equal(cut([mixed], [(0, 50)], "float64"), mixed.to_numpy())
+
+
+@pytest.mark.parametrize("form", ["coo", "csc", "dia", "lil"])
+def test_chunks_on_workers_may_be_sparse_of_any_format(form):
+    X = sparse.random(50, 20, 0.1, random_state=0).asformat(form)
+    expected = X.toarray()[[*range(40, 50), *range(5)]]
+    assert np.array_equal(cut([X, X], [(40, 50), (0, 5)], "float64").toarray(), expected)

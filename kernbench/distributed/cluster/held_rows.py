@@ -10,6 +10,7 @@ from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.distributed.cluster.actors import Actor
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_indices
+from kernbench.validation.foreign import without_sparse_columns
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,9 @@ class Holder(Actor):
 
 def cut(parts, bounds, dtype):
     """Return rows bounds[k] = (start, stop) of each part together, an array in C order or a canonical CSR matrix."""
+    parts = [part.tocsr() if sparse.issparse(part) else part for part in parts]  # some formats have no slices
     taken = [part.iloc[a:b] if hasattr(part, "iloc") else part[a:b] for part, (a, b) in zip(parts, bounds)]
+    taken = [without_sparse_columns(part) for part in taken]
     taken = [part.to_numpy() if hasattr(part, "to_numpy") else part for part in taken]
     if sparse.issparse(taken[0]):
         rows = sparse.vstack(taken, format="csr", dtype=dtype)
@@ -157,5 +160,11 @@ def describe(part):
         part = np.atleast_1d(np.asarray(part))
         return part.shape, str(part.dtype), None, None
     names = list(part.columns) if hasattr(part, "columns") else None
-    dtype = np.result_type(*part.dtypes) if names is not None else part.dtype
+    part = without_sparse_columns(part)
+    dtype = _common_type(part.dtypes) if hasattr(part, "dtypes") else part.dtype
     return part.shape, str(dtype), part.nnz if sparse.issparse(part) else None, names
+
+
+def _common_type(dtypes):
+    """Return NumPy's type for columns of several types, those of pandas for sparse and nullable columns among them."""
+    return np.result_type(*(getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype)) for dtype in dtypes))
