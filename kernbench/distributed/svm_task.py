@@ -62,7 +62,10 @@ class BlockKernelTask:
             (RowsBetween(rows, a, b), examples.y[a:b], None if weights is None else weights[a:b])
             for a, b in zip(starts[:-1], starts[1:])
         ]
-        self.model.fit_chunks(chunks, classes=self.classes)
+        try:
+            self.model.fit_chunks(chunks, classes=self.classes)
+        finally:
+            examples.describe(self.model)  # chunks have no names
 
 
 class CascadeTask(KernelTask):

@@ -161,3 +161,11 @@ def test_ctrl_c_between_two_working_sets_leaves_the_last_model(rows, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         model.fit([X], y)
     assert len(made) == 2 and np.mean(model.predict([X]) == y) > 0.7
+
+
+def test_names_of_columns_are_those_of_a_sampled_fit_too(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = Distributed(KernelSVC(solver="scs", max_iter=3, random_state=0)).fit([frame], y)
+    assert list(model.feature_names_in_) == list(model.estimator_.feature_names_in_) == list(frame.columns)
