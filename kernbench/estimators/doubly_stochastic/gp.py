@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import qmc
 from sklearn.base import RegressorMixin
 
 from kernbench._typing import Callback, RandomState, Rows
@@ -16,9 +17,10 @@ from kernbench.estimators.fit.fitted_state import check_floats, require
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
-from kernbench.features.maps.forms import ALL_DRAWS
+from kernbench.features.maps.forms import ADDITIVE, ALL_DRAWS
 from kernbench.kernels import blocks
 from kernbench.kernels.base import Kernel
+from kernbench.kernels.functions import Matern
 from kernbench.solvers.streaming.covariance_operator import CovarianceOperator
 from kernbench.validation.numbers import check_name, check_number
 from kernbench.validation.rows import check_rows
@@ -84,7 +86,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         is solved exactly in one step; None takes a new block in each step, and has no operator.
     draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
         How frequencies are drawn, see `kernbench.features.RandomFeatures`; ``"auto"`` is ``qmc`` where the kernel has
-        it.
+        it and the rows are not too wide for it (21,201 columns), else ``iid``.
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
@@ -243,12 +245,18 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
         draws = self.draws
         if draws == "auto":
             has_frequencies = self.kernel in OF_FREQUENCIES or type(self.kernel) in SPECTRAL_DENSITIES
-            draws = "qmc" if has_frequencies else "iid"
+            draws = "qmc" if has_frequencies and self._numbers_of_a_draw() <= qmc.Sobol.MAXDIM else "iid"
         n_points = len(self.points_) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
         settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
         settings |= {"operator": True} if self.std == "operator" else {}
         return {**settings, "average": "last"} if self._is_one_step(n_rows) else settings
+
+    def _numbers_of_a_draw(self):
+        """Return how many numbers ``draws="qmc"`` needs for a frequency."""
+        if isinstance(self.kernel, ADDITIVE):
+            return 2 * self.n_features_in_  # phases, too
+        return self.n_features_in_ + isinstance(self.kernel, Matern)
 
     def _is_one_step(self, n_rows):
         """Whether the first step is the solution on the features of its block."""

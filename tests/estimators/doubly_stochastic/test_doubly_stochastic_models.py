@@ -24,12 +24,19 @@ from kernbench import (
     DoublyStochasticRegressor,
     load,
 )
-from kernbench.kernels import Gaussian, Precomputed
+from kernbench.kernels import Gaussian, Intersection, Precomputed
 
 # Models of these tests are small, and some have no window.
 pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
 
 # --- what they learn
+
+
+def test_rows_too_wide_for_quasi_random_frequencies_get_independent_ones():
+    V = sparse.random(30, 21_300, 0.002, format="csr", random_state=0)
+    for width, kernel, draws in ((21_300, "rbf", "iid"), (11_000, "rbf", "qmc"), (11_000, Intersection(), "iid")):
+        model = DoublyStochasticGPRegressor(kernel, block_size=8, random_state=0).fit(V[:, :width], np.arange(30.0))
+        assert model.draws_ == draws and np.all(np.isfinite(model.predict(V[:, :width])))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
