@@ -105,7 +105,7 @@ class FeatureBlocks:
             raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
         self.kernel, self.n_columns = (kernel, int(check_number("n_columns", n_columns, at_least=1, whole=True)))
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
-        self._cache, self._room, self._second = {}, cache_bytes, second_stream
+        self._cache, self._sizes, self._room, self._second = {}, {}, cache_bytes, second_stream
 
     def draw(self, seed: Any, block: Any, dtype: Any, *, sparse: bool = False) -> Any:
         """Return the random numbers of a block, for rows of that precision, dense or sparse.
@@ -171,6 +171,7 @@ class FeatureBlocks:
                     span, drawn = self._drawn(k, seed, group, at_once, X.dtype, by_entries)
                     which = slice(first, first + stop - start)
                     term.multiply(rows, drawn, span, which, A[start:stop, columns], out)
+                    self._count_again(_key(k, seed, group, X.dtype, by_entries))
         return out
 
     def transposed(self, X: Rows, seed: int, block: int, G: np.ndarray) -> Any:
@@ -191,9 +192,10 @@ class FeatureBlocks:
 
     def _drawn(self, k, seed, group, at_once, dtype, by_entries):
         """Return the span of a group of blocks of term k, and what is drawn for it."""
-        key = (k, seed, group, np.dtype(dtype).name, by_entries)
-        if key in self._cache:
-            return self._cache[key]
+        key = _key(k, seed, group, dtype, by_entries)
+        found = self._cache.get(key)
+        if found is not None:
+            return found
         term = self._terms[k]
         first = group * at_once
         n_blocks = min(at_once, MAX_BLOCK + 1 - first)
@@ -201,8 +203,23 @@ class FeatureBlocks:
         drawn = span, term.map.draw(span, dtype, by_entries)
         size = _size_of(drawn[1])
         if size <= self._room:
-            self._cache[key], self._room = drawn, self._room - size
+            self._cache[key], self._sizes[key], self._room = drawn, size, self._room - size
         return drawn
+
+    def _count_again(self, key):
+        """Count what a map has added to the draws that are kept, for rows afar; keep them no more without room."""
+        kept = self._cache.get(key)
+        if kept is None:
+            return
+        size = _size_of(kept[1])
+        self._room -= size - self._sizes.get(key, size)
+        self._sizes[key] = size
+        if self._room < 0 and self._cache.pop(key, None) is not None:  # another thread may have been faster
+            self._room += size
+
+
+def _key(k, seed, group, dtype, by_entries):
+    return k, seed, group, np.dtype(dtype).name, by_entries
 
 
 def _runs(blocks, at_once):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from kernbench.features.blocks import FeatureBlocks, feature_block
+from kernbench.features.blocks import FeatureBlocks, _size_of, feature_block
 from kernbench.features.maps.forms import terms_of
 from kernbench.kernels import Gaussian, SkewedChiSquared
 
@@ -138,3 +138,12 @@ def test_norms_of_sparse_rows_are_those_of_dense_ones():
     far = term.map._far(X.toarray())
     assert 0 < far.sum() < 60
     assert np.array_equal(term.map._far(X), far)
+
+
+def test_the_cache_has_room_for_the_frequencies_of_rows_afar():
+    X = np.random.default_rng(0).normal(size=(4, 3000)).astype(np.float32)
+    X[0] *= 1e4
+    blocks, A = FeatureBlocks(Gaussian(50.0), 64, 3000, cache_bytes=2**22), np.ones((8, 64, 1))
+    found = blocks.multiply(X, 0, range(8), A)
+    assert 0 < sum(_size_of(drawn) for _, drawn in blocks._cache.values()) <= 2**22
+    assert np.array_equal(blocks.multiply(X, 0, range(8), A), found)
