@@ -147,3 +147,14 @@ def test_the_cache_has_room_for_the_frequencies_of_rows_afar():
     found = blocks.multiply(X, 0, range(8), A)
     assert 0 < sum(_size_of(drawn) for _, drawn in blocks._cache.values()) <= 2**22
     assert np.array_equal(blocks.multiply(X, 0, range(8), A), found)
+
+
+def test_quasi_random_frequencies_are_held_twice_at_most_while_they_are_drawn():
+    blocks, n_bytes = FeatureBlocks(Gaussian(1.0), 2**13, 500, draws="qmc"), 8 * 2**12 * 500
+    tracemalloc.start()
+    try:
+        blocks.draw(0, 0, np.float64)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2.3 * n_bytes

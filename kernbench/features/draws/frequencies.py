@@ -54,9 +54,11 @@ def draw_frequencies(kernel, factor, span, columns_per_draw, d, draws, *, dtype,
     phase = scales = None
     if draws == "qmc":
         points = span.points(factor, columns_per_draw, d + matern + phases)
-        W = density.inverse(points[:, :d]) * scale
-        scales = points[:, d] if matern else None
+        W = density.inverse(points[:, :d])
+        W *= scale
+        scales = points[:, d].copy() if matern else None
         phase = points[:, -1] * 2 * np.pi if phases else None
+        del points  # as large as W
     else:
         if draws == "orthogonal":
             W = orthogonal_normals(factor, span, columns_per_draw, d) * scale

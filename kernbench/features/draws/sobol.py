@@ -61,7 +61,8 @@ def sobol_points(seed, n_dimensions, first, n):
         _sequences[seed, n_dimensions] = sequence
         while len(_sequences) > KEPT:
             _sequences.popitem(last=False)
-    return np.clip(np.concatenate(parts), CLIP, 1 - CLIP)
+    points = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return np.clip(points, CLIP, 1 - CLIP, out=points)
 
 
 def _new_sequence(seed, n_dimensions):
