@@ -163,6 +163,7 @@ def test_ctrl_c_between_two_working_sets_leaves_the_last_model(rows, monkeypatch
     assert len(made) == 2 and np.mean(model.predict([X]) == y) > 0.7
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_names_of_columns_are_those_of_a_sampled_fit_too(rows):
     pandas = pytest.importorskip("pandas")
     X, y = rows
