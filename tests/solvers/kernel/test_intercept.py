@@ -44,3 +44,12 @@ def test_equal_responses(value):
     finder = InterceptFinder(y, np.ones(3))
     for _ in range(3):
         assert finder.find(responses) == best_intercept(responses, y, np.ones(3))
+
+
+@pytest.mark.parametrize("separated", [False, True])
+def test_negatives_that_weigh_less_than_rounding(separated):
+    y, weights = np.array([1.0, -1.0, -1.0]), np.array([1.0, 1e-13, 1e-13])
+    responses = np.array([3.0, -2.0, -4.0]) if separated else np.zeros(3)
+    finder = InterceptFinder(y, weights)
+    for _ in range(2):
+        assert finder.find(responses) == best_intercept(responses, y, weights)

@@ -82,6 +82,8 @@ cdef class InterceptFinder:
                 elif n_inside > FEW and n_inside * LARGE_SHARE > n:
                     self.radius /= 2.0
                 return 0.5 * (lower + inside[i].place)
+        if has_lower and high == INFINITY:  # all negatives together weigh no more than the rounding
+            return 0.5 * (lower + inside[n_inside - 1].place)
         return np.nan
 
 
