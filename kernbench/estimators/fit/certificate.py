@@ -19,6 +19,7 @@ from kernbench.solvers.base import Solution
 
 KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
 LARGEST_ERROR = 4.0  # of a score, in units of the largest of those measured
+UNEVEN = 10.0  # largest weight, in units of their mean, up to which rows are drawn with equal probabilities
 FEW_VALUES = 2**20  # kernel values that may be computed again, to drop the rounding of a solver's updates
 
 
@@ -124,7 +125,7 @@ class Examined:
         return products + solution.intercept
 
     def measure(self, solution, objective, n_updates, n_rows):
-        """Return the `Rounding` of kernel values and updates, measured on twice `n_rows` rows.
+        """Return the `Rounding` of kernel values and updates, measured on twice `n_rows` rows, or on all of a few.
 
         Scores that the solver updated step by step are compared as they are, so that the rounding of its updates is
         measured, too: its bound grows with their number and is far too large after millions.
@@ -142,21 +143,42 @@ class Examined:
             products = self.rows.product(drawn, used, coef[used], count=False) if known is None else known[drawn]
             return products - exact
 
-        by_size = rng.choice(used, n_rows, p=size[used] / size.sum())
+        n, all_rows = len(coef), len(coef) <= n_rows
+        by_size = np.arange(n) if all_rows else rng.choice(used, n_rows, p=size[used] / size.sum())
         errors = errors_of(by_size)
+        if all_rows:
+            of_norm = abs(float(coef @ errors)) / size.sum()
+        else:
+            of_norm = upper_mean(np.sign(coef[by_size]) * errors)
         if known is not None and hasattr(self.risk, "sensitive"):
             # Far from its kink a hinge does not notice errors: rows are drawn from those that may.
             scores = known + solution.intercept
-            sensitive = self.risk.sensitive(scores, LARGEST_ERROR * np.abs(errors).max())
-            rows = rng.choice(sensitive, n_rows) if len(sensitive) else sensitive
+            rows = sensitive = self.risk.sensitive(scores, LARGEST_ERROR * np.abs(errors).max())
+            shares = self._shares(sensitive)
+            if len(sensitive) and not all_rows:
+                rows = rng.choice(sensitive, n_rows, p=shares)
             changes = self.risk.changes(rows, scores[rows], errors_of(rows)) if len(rows) else np.zeros(2)
-            of_risk = len(sensitive) / len(coef) * upper_mean(changes)
+            if all_rows:
+                of_risk = abs(float(changes.sum())) / n
+            else:
+                if shares is not None:
+                    changes = changes / (len(sensitive) * shares[np.searchsorted(sensitive, rows)])
+                of_risk = len(sensitive) / n * upper_mean(changes)
+        elif all_rows:
+            of_risk = self.risk.change(objective, float(np.abs(errors).max()))
         else:
-            uniform = np.abs(errors_of(rng.integers(len(coef), size=n_rows)))
+            uniform = np.abs(errors_of(rng.integers(n, size=n_rows)))
             of_risk = self.risk.change(objective, upper_mean(uniform))
         unit = self.value_error[1] + DOUBLE * (len(used) + (n_updates if known is None else 0))
-        of_norm = upper_mean(np.sign(coef[by_size]) * errors)
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
+
+    def _shares(self, rows):
+        """Return the probabilities with which to draw rows: in proportion to their weights, if a few hold most of the
+        weight and draws of equal probability would miss them; else None."""
+        weights = self.risk.problem.weights
+        if not weights.max() > UNEVEN * weights.mean():
+            return None
+        return weights[rows] / weights[rows].sum()
 
 
 def certified(examined, result, tol, *, stops_by_gap=False):

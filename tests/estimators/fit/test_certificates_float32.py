@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench import KernelSVC
+from kernbench import KernelNoveltyDetector, KernelSVC
 from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
 from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian
@@ -116,3 +116,30 @@ def test_bound_of_power_series_grows_with_their_degree(degree, dtype, global_ran
     error = np.abs(compiled.KernelRows(X, kernel, dtype=dtype).batch(np.arange(400)) - exact).max() / exact.max()
     assert error <= error_of_values(kernel, dtype, X)
     assert error_of_values(DotProduct.exponential(20), dtype, X) == error_of_values(DotProduct(), dtype, X)
+
+
+def test_few_rows_are_all_measured():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([-1.0, 1.0], 20)
+    rows, alpha = compiled.KernelRows(X.astype(np.float32), Gaussian(), dtype=np.float32), 1 / 40
+    examined = Examined(
+        MarginRisk(MarginProblem(rows, y, alpha=alpha)), X, Gaussian(), rows, "float32", own_dual=True
+    )
+    coef, drift = np.zeros(40), np.zeros(40)
+    coef[:4], drift[1:4] = [1e5, 1.0, 1.0, 1.0], 0.1  # draws in proportion to the coefficients miss these rows
+    solution = Solution(coef, 0.0, state={"products": rows.matvec(coef) + drift})
+    assert examined.measure(solution, 0.5, 0, 64).bound >= 0.5 * alpha * 0.3
+
+
+def test_few_rows_of_most_of_the_weight_are_measured():
+    X, weights, nu = np.random.default_rng([200, 3, 0]).normal(size=(200, 3)), np.ones(200), 0.1
+    K = np.exp(-1e-4 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    weights[:3] = 1e6
+    model, tight = (
+        KernelNoveltyDetector(kernel="precomputed", nu=nu, tol=tol, dtype=dtype).fit(K, sample_weight=weights)
+        for tol, dtype in ((1e-5, "float32"), (1e-9, "float64"))
+    )
+    coef = np.zeros(200)
+    coef[model.support_] = model.dual_coef_[0]
+    f = K @ coef
+    losses = weights @ np.maximum(0.0, model.offset_ - f) - nu * model.offset_ * weights.sum()
+    assert (0.5 * (coef @ f) + losses) / 200 - tight.objective_ <= model.duality_gap_
