@@ -65,8 +65,9 @@ class KernelNuSVR(KernelSVR):
     epsilon_ : float
         Half the width of the insensitive tube that was found: residuals up to this size cost nothing.
     objective_, duality_gap_ : float
-        The objective above divided by C times the sum of the weights, and a certified bound on its distance to the
-        optimum.
+        The objective above, with the best :math:`\epsilon` for :math:`f + b`, divided by C times the sum of the
+        weights, and a certified bound on its distance to the optimum. ``epsilon_`` is that best one at the optimum
+        only.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
         As in `KernelSVR`.
     centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_

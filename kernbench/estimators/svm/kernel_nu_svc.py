@@ -84,8 +84,8 @@ class KernelNuSVC(ExpansionClassifier):
     rho_ : ndarray of shape (n_pairs,)
         The level of each pair; 0 where f = 0.
     objective_, duality_gap_ : float, or ndarray of shape (n_pairs,) with more than two classes
-        The objective above divided by n, which is negative, or 0 for f = 0, and a certified bound on its distance to
-        the optimum. They belong to :math:`f` before the division.
+        The objective above, with the best :math:`\rho` for :math:`f + b`, divided by n, which is negative, or 0 for
+        f = 0, and a certified bound on its distance to the optimum. They belong to :math:`f` before the division.
     centre_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_, shape_fit_
         As in `KernelSVC`.
     n_features_in_ : int

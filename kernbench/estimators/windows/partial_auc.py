@@ -40,7 +40,8 @@ class PartialAUCClassifier(WindowClassifier):
         m + 1 to n, the highest score first.
     loss : {"auto", "log_loss", "hinge", "squared_hinge"}, default="auto"
         ℓ of a pair: log(1 + exp(-t)), max(0, 1 - t), or the square of that. ``"auto"`` is ``log_loss`` where the solver
-        minimises it. ``svmpauc-tight`` minimises a convex bound of the hinge.
+        minimises it. ``svmpauc-tight`` minimises a convex bound of 1 minus the partial AUC, which for a = 0 is the
+        hinge and for a > 0 may be less.
     solver : str, default="dca-exact"
         ``dca-exact`` (ours) is a difference-of-convex algorithm on all pairs with certified convex subproblems;
         ``svmpauc-tight`` minimises the convex structural bound of Narasimhan and Agarwal [2]_; ``agd-sbcd``, ``dca``

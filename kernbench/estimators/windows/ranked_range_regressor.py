@@ -35,7 +35,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         ``"auto"`` is ``squared_error``.
     fit_intercept : bool, default=True
         Whether to add an intercept: the median of y, plus the weight of a constant column, which is regularised like
-        the others.
+        the others. A kernel without features has no such column: the intercept is then the median of y.
     unit : float, default=1.0
         The unit in which residuals are measured, > 0: the scale of the loss, in units of y.
     validation : float or (X, y), default=None
