@@ -155,7 +155,7 @@ def test_a_warm_start_goes_on(data):
         ({"fpr_range": 0.2}, "fpr_range must be a pair"),
         ({"fpr_range": (False, True)}, "fpr_range must be a pair"),
         ({"ranks": (5, 5)}, "ranks must be"),
-        ({"ranks": (5, 50), "fpr_range": (0.0, 0.5)}, "give either of them"),
+        ({"ranks": (5, 50), "fpr_range": (0.0, 0.5)}, "pass only one of them"),
         ({"ranks": (0, 10**6)}, "beyond"),
         ({"loss": "squared"}, "unknown loss"),
         ({"solver": "svmpauc-tight", "loss": "log_loss"}, "unknown loss of solver 'svmpauc-tight'"),
