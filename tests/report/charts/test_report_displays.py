@@ -99,6 +99,12 @@ def test_a_span_ends_the_axis_and_the_caption_says_so(drawn, records):
     assert all("400.0" in picture.csv for picture in pictures)
 
 
+def test_a_span_is_a_multiple_also_of_small_values(drawn, records):
+    rows = [records.one(trace={"x": [1, 2, 3], "y": [0.4, 0.02, 0.01]})]
+    (picture,) = drawn(rows, Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"), y_span=3.0))
+    assert "Lines are cut off above 3 × the lowest value." in picture.caption
+
+
 def test_with_a_span_an_axis_begins_where_the_first_line_comes_into_view(drawn, records):
     x = Axis("trace.x", "x", log=True)
     rows = [records.one(trace={"x": [0.01, 10.0, 1000.0], "y": [400.0, 2.0, 1.0]})]
@@ -110,6 +116,8 @@ def test_with_a_span_an_axis_begins_where_the_first_line_comes_into_view(drawn, 
 def test_a_span_and_a_range_contradict_each_other():
     with pytest.raises(ValueError, match="give y_range, y_span or y_depth"):
         Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_range=(0.0, 1.0))
+    with pytest.raises(ValueError, match="give y_range, y_span or y_depth"):
+        Curves("c", "C", SECONDS, ERROR, y_span=2.0, y_depth=0.1)
 
 
 def test_a_window_shades_every_panel_and_the_caption_names_it(drawn, records):
@@ -131,6 +139,20 @@ def test_profiles_count_a_failure_as_never_solved(toy, records):
     rows = records.race(repeats=2) + [records.failure("sbp", repeat=2), records.one("smo", repeat=2)]
     display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))
     assert factors_of(display, records.results(toy, rows)) == {"sbp": [10.0, 10.0, np.inf], "smo": [1.0, 1.0, 1.0]}
+
+
+def test_profiles_leave_out_repeats_that_a_method_lacks_or_that_none_has_solved(toy, records):
+    rows = records.race(repeats=2) + [records.one("smo", repeat=2)]
+    rows += [records.failure(name, repeat=3) for name in ("sbp", "smo")]
+    display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))
+    assert factors_of(display, records.results(toy, rows)) == {"sbp": [10.0, 10.0], "smo": [1.0, 1.0]}
+
+
+def test_shares_of_a_profile_are_of_all_problems(drawn, records):
+    rows = records.race(repeats=2) + [records.failure("smo", repeat=2), records.one("sbp", repeat=2)]
+    (picture,) = drawn(rows, Profiles("p", "P", "fit_seconds", methods=("sbp", "smo")))
+    assert "SMO: the best on 67 % of the problems, within a factor of 1,000 on 67 %." in picture.svg_inline
+    assert picture.csv.splitlines()[-1].startswith("SMO,1.0,0.666")
 
 
 def test_profiles_of_methods_without_records_are_empty(toy, records):
@@ -227,6 +249,25 @@ def test_the_end_of_the_baseline_is_a_level_and_a_budget(toy, records, drawn):
     for words in ("Dashed: LIBSVM's final test error.", "Dotted: ¼ of LIBSVM's time.", "Hollow marks"):
         assert words in picture.caption
     assert "SMO: from 32.5 % at 0.4 to 14.9 % at 2." in picture.svg_inline
+
+
+def test_a_line_of_final_models_has_the_range_of_its_repeats(toy, records):
+    rows = [records.one("sbp-quarter", repeat=k, error=error) for k, error in enumerate((0.1, 0.2, 0.4))]
+    ((line,),) = lines_of(STEPS, records.results(toy, rows)).values()
+    assert (line.low[0], line.y[0], line.high[0]) == pytest.approx((10.0, 20.0, 40.0))
+
+
+def test_the_set_up_of_a_fit_is_in_the_unit_of_the_axis(toy, records):
+    rows = [records.one(trace={"seconds": [0.0, 60.0], "test_error": [0.4, 0.1]})]
+    rows[0]["seconds"] = {"fit": 90.0, "solver": 60.0}
+    minutes = replace(STEPS, x=Axis("trace.seconds", "time", "min", 1 / 60, log=True))
+    ((line,),) = lines_of(minutes, records.results(toy, rows)).values()
+    assert line.x == pytest.approx([0.5, 1.5])
+
+
+def test_a_budget_that_is_no_simple_fraction_is_told_in_percent(drawn, records):
+    (picture,) = drawn(records.race(), replace(STEPS, budget=0.1))
+    assert "Dotted: 10 % of LIBSVM's time." in picture.caption
 
 
 def test_a_baseline_without_a_trace_of_x_still_gives_the_level(toy, records):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments import registry
-from kernbench.experiments.declare import Metric, Scale, Setting
-from kernbench.report.records.cells import cells_of, setup_of
-from kernbench.report.records.export import error_rows
+from kernbench.experiments.declare import Axis, Marks, Metric, Scale, Setting
+from kernbench.report.records.cells import Cell, cells_of, outside_trace, setup_of
+from kernbench.report.records.export import error_rows, record_rows, write_rows
+from kernbench.report.records.rows import rows_of
 
 
 def test_a_setup_is_the_machine_and_the_code_whatever_the_commit(records):
@@ -46,6 +47,64 @@ def test_the_error_of_a_fraction_is_1_minus_it_whatever_its_unit(toy, records, m
         (Metric("pauc", "pAUC", "higher", ("metrics", "pauc"), "", 100.0), 0.1),
         (Metric("pauc", "AUC", "higher", ("metrics", "pauc"), "%", 100.0), 0.1),
         (Metric("pauc", "speed", "higher", ("metrics", "pauc"), "×"), -0.9),
+        (Metric("pauc", "gain", "higher", ("metrics", "pauc"), "points", 100.0), -0.9),
     ):
         monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(metric, *toy.metrics)),))
         assert error_rows(rows)[0]["error"] == pytest.approx(error)
+
+
+def test_rows_of_errors_have_the_times_of_fit_and_predict(toy, records):
+    (row,) = error_rows([records.one("smo", seconds=3.0)])
+    assert (row["fit_seconds"], row["predict_seconds"]) == (3.0, 0.1)
+
+
+def test_rows_of_records_have_a_column_for_each_nested_value_of_any_of_them(records):
+    rows = record_rows([records.one(), records.one(params={"a": {"b": 1}, "Cs": [1, 2]})])
+    assert [row["params.a.b"] for row in rows] == [None, 1] and rows[1]["params.Cs"] == "[1, 2]"
+    assert list(rows[0]) == list(rows[1])
+
+
+def test_an_export_that_fails_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text("before")
+    with pytest.raises(TypeError):
+        write_rows([{"a": object()}], path, "json")
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("passed", "busy", "exceeds"), [(1.0, 2.4, False), (1.0, 2.6, True), (0.09, 2.6, False)])
+def test_a_fit_exceeds_its_threads_by_a_quarter_of_their_time(records, passed, busy, exceeds):
+    record = records.one(environment={"n_threads": 2}) | {"seconds": {"fit": passed, "processor": busy}}
+    assert Cell("adult", "smo", ok=[record]).exceeds_threads("fit", "processor") is exceeds
+
+
+def test_a_solver_that_took_longer_than_its_fit_leaves_nothing_outside():
+    assert [outside_trace({"seconds": {"solver": 2.0}}, whole) for whole in (3.0, 1.0)] == [1.0, 0.0]
+
+
+def test_experiments_are_in_the_order_of_their_names_and_repeats_of_their_numbers(records):
+    rows = [records.one(repeat=k, experiment=name) for name in ("b", "a") for k in (1, 0)]
+    found = cells_of(rows)
+    assert list(found) == [("a", "paper"), ("b", "paper")]
+    assert [record["repeat"] for record in found["a", "paper"]["adult", "smo"].ok] == [0, 1]
+
+
+def test_rows_of_a_trace_need_columns_of_one_length(records):
+    record = records.one(trace={"x": [1, 2], "y": [1, 2, 3]})
+    assert list(rows_of([record], [None], ["trace.x", "trace.y"])) == []
+
+
+def test_a_number_as_a_category_is_printed_short(records):
+    record = records.one(params={"C": 1.0, "gamma": 0.1})
+    assert list(rows_of([record], ["params.C", "params.gamma"], ["repeat"])) == [(("1", "0.1"), (0.0,))]
+
+
+def test_medians_are_in_the_unit_and_a_logarithmic_axis_has_positive_values_only(toy, records):
+    rows = [records.one(repeat=k) for k in range(3)]
+    for row, value in zip(rows, (-0.1, 0.0, 0.1)):
+        row["metrics"]["x"] = value
+    axis = Axis("metrics.x", "x", "%", 100.0)
+    results = records.results(toy, rows)
+    for log, median in ((False, 0.0), (True, 10.0)):
+        display = Marks("m", "M", replace(axis, log=log))
+        assert results.medians(display, ["method"]) == {("smo",): pytest.approx(median)}

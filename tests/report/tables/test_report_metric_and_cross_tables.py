@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from kernbench.experiments.declare import CrossTable, MetricTable, PaperData, PaperNumber, Quantity
+from kernbench.experiments.declare import CrossTable, Metric, MetricTable, PaperData, PaperNumber, Quantity
 from kernbench.report import text
 from kernbench.report.page.displays import tables_of
+from kernbench.report.records.cells import Cell
 from kernbench.report.tables.facts import data_table, failure_table
 from kernbench.report.tables.metric_table import metric_table
+from kernbench.report.tables.quantities import mean_entry, seconds_to
 
 
 @pytest.fixture
@@ -201,3 +203,62 @@ def test_a_repeat_without_a_trace_has_no_time_to_the_baseline(made, records):
     next(row for row in rows if row["method"] == "smo")["trace"] = {}
     table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm", margin=0.1),)))
     assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value is None
+
+
+def test_the_time_to_a_baseline_that_is_better_when_higher(toy, records):
+    accuracy = Metric("accuracy", "accuracy", "higher", ("metrics", "accuracy"))
+    trace = {"seconds": [1.0, 2.0, 3.0], "accuracy": [0.5, 0.85, 0.9]}
+    rows = [records.one("libsvm"), records.one("smo", seconds=3.0, trace=trace)]
+    rows[0]["metrics"]["accuracy"] = 0.9
+    smo, libsvm = (records.results(toy, rows).cell("adult", name) for name in ("smo", "libsvm"))
+    assert seconds_to(accuracy, smo, libsvm, 0.1) == 2.0 and seconds_to(accuracy, smo, libsvm, 0.0) == 3.0
+
+
+def test_a_trace_that_is_good_at_once_takes_no_time(toy, records):
+    rows = [records.one("libsvm"), records.one("smo", trace={"seconds": [0.0, 1.0], "test_error": [0.1, 0.1]})]
+    smo, libsvm = (records.results(toy, rows).cell("adult", name) for name in ("smo", "libsvm"))
+    assert seconds_to(toy.metric("test_error"), smo, libsvm, 0.0) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_excess_over_a_negative_least_is_positive(records, made):
+    rows = [records.one("libsvm"), records.one("smo")]
+    for row, objective in zip(rows, (-2.0, -1.0)):
+        row["metrics"]["objective"] = objective
+    table = made(rows, MetricTable("m", "M", (Quantity("objective", "excess"),)))
+    assert row_of(table, "SMO")["relative_excess_objective"].value == 0.5
+
+
+def test_only_times_and_memory_are_called_noisy(records, made):
+    rows = [records.one("smo", repeat=k, error=0.1 * x, seconds=x) for k, x in enumerate((1.0, 2.0, 4.0))]
+    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "median"), Quantity("fit_seconds", "median"))))
+    assert ["noisy" in entry.text for entry in table.blocks[0][1][0][1:]] == [False, True]
+
+
+def test_the_papers_number_stands_beside_a_missing_one_of_ours(records):
+    failed = Cell("adult", "smo", failed=[records.failure("smo")])
+    assert mean_entry(failed, None, None, str, "14.9").text == "timeout (14.9)"
+    shown = [mean_entry(Cell("adult", "smo"), None, None, str, paper).text for paper in ("14.9", "")]
+    assert shown == ["– (14.9)", "–"]
+
+
+def test_what_holds_in_no_repeat_is_no(records, made):
+    rows = [records.one("smo")]
+    rows[0]["metrics"]["converged"] = False
+    table = made(rows, MetricTable("m", "M", (Quantity("converged", "all", label="did it"),)))
+    assert table.blocks[0][1][0][1].text == "no" and table.columns[1].label == "did it"
+
+
+def test_cross_tables_say_which_data_a_papers_numbers_are_from(records, made):
+    table = made(records.race(scale="quick", dataset="blobs", kind="generated"), CrossTable("t", "T", "test_error"))
+    assert "† blobs: the paper's numbers are from adult." in table.notes
+
+
+def test_a_ratio_to_zero_is_no_number(records, made):
+    rows = [records.one("libsvm", error=0.0), records.one("smo", error=0.1)]
+    table = made(rows, CrossTable("t", "T", "test_error", baseline="libsvm"))
+    assert table.blocks[0][1][0][1].value is None
+
+
+def test_the_csv_of_the_data_has_whole_checksums_and_numbers(toy, records):
+    row = data_table(records.results(toy, records.race(1))).blocks[0][1][0]
+    assert [entry.value for entry in row[2:6]] == [1000, 500, 20, "ab" * 32]

@@ -13,17 +13,48 @@ from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_tex
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(None, "–"), (2e-5, "20 µs"), (0.0123, "12.3 ms"), (8.35, "8.35 s"), (195.0, "195 s"), (126000.0, "35 h")],
+    [
+        (None, "–"),
+        (2e-5, "20 µs"),
+        (0.0123, "12.3 ms"),
+        (8.35, "8.35 s"),
+        (195.0, "195 s"),
+        (7199.0, "7,200 s"),
+        (7200.0, "2 h"),
+    ],
 )
 def test_seconds_carry_their_unit(value, shown):
     assert text.seconds(value) == shown
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(None, "–"), (0.12345, "0.123"), (12345.0, "12,300"), (3.2e9, "3.2 × 10⁹"), (1e-7, "1 × 10⁻⁷")]
+    ("value", "shown"),
+    [
+        (None, "–"),
+        (0.12345, "0.123"),
+        (12345.0, "12,300"),
+        (1.2e7, "1.2 × 10⁷"),
+        (3.2e9, "3.2 × 10⁹"),
+        (1e-7, "1 × 10⁻⁷"),
+    ],
 )
 def test_significant_digits_without_e_notation(value, shown):
     assert text.significant(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(99.4, "99 s"), (100.0, "2 min"), (5990.0, "100 min"), (6000.0, "1.7 h"), (90000.0, "25 h")]
+)
+def test_waiting_times_are_in_seconds_minutes_or_hours(value, shown):
+    assert text.duration(value) == shown
+
+
+def test_counts_are_whole_up_to_a_million():
+    assert [text.count(value) for value in (None, 999_999, 1_500_000)] == ["–", "999,999", "1.50 × 10⁶"]
+
+
+def test_the_last_of_several_names_follows_an_and():
+    assert [text.listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
 
 
 def test_a_difference_shows_its_sign_but_zero_has_none():
@@ -58,6 +89,11 @@ def test_csv_numbers_are_numbers():
     rows = [(np.float64(0.0111), -2.5, -3, "-0.25", "+1e-3", "-x", "@x")]
     fields = next(csv.reader(io.StringIO(csv_text(rows))))
     assert fields == ["0.0111", "-2.5", "-3", "-0.25", "+1e-3", "'-x", "'@x"]
+
+
+def test_markdown_aligns_numbers_to_the_right():
+    lines = a_table((words("SMO"), Entry("0.1", 0.1))).to_markdown().splitlines()
+    assert lines[:2] == ["| data | method | error |", "| --- | --- | ---: |"]
 
 
 def test_nothing_is_a_dash_to_people_and_empty_to_programs():
@@ -105,3 +141,14 @@ def test_an_error_is_not_rounded_to_nothing():
 def test_a_fraction_times_100_has_two_decimals_in_a_difference_too():
     area = Metric("pauc", "pAUC", "higher", ("metrics", "pauc"), "", 100.0)
     assert text.signed(area, 0.002071) == "+0.21" and text.amount(area, 0.002071) == "0.21"
+
+
+def test_a_value_and_its_error_are_in_one_unit():
+    memory = Metric("memory", "memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20)
+    assert text.scaled(memory, 3 * 2**20, 2**18) == "3.00 ± 0.25"
+    assert text.signed(memory, 2**20, 2**18) == "+1 ± 0.25" and text.amount(memory, 2**21) == "2 MB"
+
+
+def test_a_papers_whole_percentage_keeps_a_decimal():
+    error = Metric("error", "error", "lower", ("metrics", "error"), "%", 100.0)
+    assert [text.printed(error, value) for value in (0.15, 0.149)] == ["15.0", "14.9"]

@@ -6,6 +6,7 @@ import pytest
 
 from kernbench.experiments import registry
 from kernbench.report.charts.fronts import front_picture
+from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.tradeoffs import fronts, tradeoff_table
 
 
@@ -78,3 +79,27 @@ def test_the_figure_names_the_front_in_words(toy, records):
 def test_an_exponent_or_a_ratio_of_times_is_no_accuracy(name):
     """An experiment on the cost of fits has their time as its headline, and no table of accuracy against time."""
     assert registry.get(name).metrics[0].unit == "s"
+
+
+def test_points_are_in_the_order_of_their_times(toy, records):
+    assert list(points(records.results(toy, records.race(1)))) == ["sbp-quarter", "smo", "libsvm", "sbp"]
+
+
+def test_the_figure_leaves_out_who_is_on_the_front_by_memory_alone(toy, records):
+    rows = records.race(1)
+    rows[0]["peak_memory_bytes"] = 1_000_000
+    picture = front_picture(records.results(toy, rows))
+    (words,) = (part for part in picture.svg_inline.split("<desc") if "on the front" in part)
+    assert "SMO" in words and "LIBSVM" not in words.partition("</desc>")[0]
+    (line,) = (line for line in picture.csv.splitlines() if ",libsvm," in line)
+    assert line.endswith(",1")  # its table has the memory
+
+
+def test_optimality_in_words_names_what_it_is(toy, records):
+    rows = records.race(1)
+    rows[-1]["metrics"]["objective"] = 0.33
+    results = records.results(replace(toy, optimality="objective"), rows)
+    shown = [optimality_words(results, "adult", name).text for name in ("libsvm", "smo")]
+    assert shown == ["best objective", "10 % above the best"]
+    other = records.results(replace(toy, optimality="test_error"), rows)
+    assert optimality_words(other, "adult", "sbp").text == "test error 14.9 %"
