@@ -5,9 +5,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 from kernbench.datasets import available, describe, load, loading, stream
+from kernbench.datasets.base import array_checksum
 from kernbench.datasets.entry import DatasetEntry
 from kernbench.datasets.splits import random_indices, split_indices, stratified_indices
 
@@ -225,3 +227,21 @@ def test_a_dataset_is_frozen_pickles_and_prints_short():
 def test_a_set_with_an_end_is_no_stream():
     with pytest.raises(ValueError, match="moons has an end: use load. Endless sets: mnist-deformed"):
         stream("moons")
+
+
+def test_the_largest_remainders_get_the_rows_that_are_left():
+    rows = stratified_indices(np.repeat([0, 1, 2], [26, 35, 39]), 10, np.random.default_rng(0))
+    assert np.bincount(np.repeat([0, 1, 2], [26, 35, 39])[rows]).tolist() == [3, 3, 4]  # of 2.6, 3.5 and 3.9
+
+
+def test_a_checksum_is_of_shapes_types_and_places():
+    X = np.arange(6.0).reshape(2, 3)
+    moved = sparse.csr_matrix(np.roll(np.eye(3), 1, axis=0))
+    others = X, X.reshape(3, 2), X.astype("float32"), X + 1.0, sparse.csr_matrix(np.eye(3)), moved
+    assert len({array_checksum(array) for array in others}) == len(others)
+    assert array_checksum(X) == array_checksum(np.asfortranarray(X))
+
+
+def test_a_learning_curve_over_a_published_set_has_one_test_part():
+    small, large = (load("breast-cancer", n_train=n, n_test=40) for n in (50, 100))
+    np.testing.assert_array_equal(small.X_test, large.X_test)

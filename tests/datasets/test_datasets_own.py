@@ -45,7 +45,11 @@ def test_more_classes_are_numbered_and_other_numbers_are_targets(file):
 
 @pytest.mark.parametrize(
     "labels, message",
-    [([1] * 9, "all rows are of one class, 1"), ([1] * 9 + [2], "class 2 has one row"), ([1, 2] * 3, "too few")],
+    [
+        ([1] * 9, "all rows are of one class, 1"),
+        ([1] * 9 + [2], "class 2 has one row"),
+        ([1, 2, 2, 1, 2, 1, 2], "7 rows are too few"),
+    ],
 )
 def test_a_file_that_cannot_be_split_is_refused(file, labels, message):
     with pytest.raises(ValueError, match=f"my.npz: .*{message}"):

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import hashlib
+import json
 import lzma
 import os
 import pickle
@@ -205,6 +206,36 @@ def test_a_file_is_hashed_once_and_again_when_it_changes(data_folder, monkeypatc
     with pytest.raises(ChecksumMismatch):
         locate("tiny set", [TINY], PAGE)
     assert len(hashed) == 2
+
+
+def test_the_checksums_of_several_files_are_stored(data_folder, cache):
+    paths = [data_folder / name for name in ("one", "two")]
+    for path in paths:
+        path.write_bytes(CONTENT)
+        checksums.stored_checksum(path)
+    assert set(json.loads((cache / checksums.STORE).read_text())) == set(map(str, paths))
+
+
+def test_a_file_that_changes_while_it_is_hashed_is_hashed_again(data_folder, monkeypatch):
+    path, original = data_folder / "tiny", checksums.content_checksum
+    path.write_bytes(CONTENT)
+
+    def changing(path):
+        found = original(path)
+        path.write_bytes(CONTENT + CONTENT)
+        return found
+
+    with monkeypatch.context() as during:
+        during.setattr(checksums, "content_checksum", changing)
+        assert checksums.stored_checksum(path) == TINY.checksum
+    assert checksums.stored_checksum(path) == hashlib.sha256(CONTENT + CONTENT).hexdigest()
+
+
+def test_a_message_names_only_what_is_still_missing(cache, server):
+    other = RemoteFile("other", "0" * 64, ("https://three.test/other",))
+    server["https://one.test/tiny"] = CONTENT
+    with pytest.raises(DatasetUnavailable, match="the data set 'two files' needs other, not found"):
+        locate("two files", [TINY, other], PAGE)
 
 
 @pytest.mark.parametrize("store", ["", "[1, 2]", "{", '{"KEY": 3}', '{"KEY": [1, 2, 3, 4]}'])

@@ -170,3 +170,37 @@ def test_about_half_of_the_variance_of_year_like_can_be_predicted():
     model = Ridge(alpha=10.0).fit(data.X_train, data.y_train)
     assert 0.4 < model.score(data.X_test, data.y_test) < 0.7
     assert abs(data.y_train.mean()) < 0.1 and np.median(data.y_train) > 0.2  # a long tail below
+
+
+CHECKSUMS = {  # first digits of those of 100 training and 10 test examples of seed 1
+    "blobs": "82063c8c75d4",
+    "moons": "b06498ae7490",
+    "checkerboard": "598c96d53003",
+    "rings": "fab7c559be5a",
+    "sparse-text": "e991f7005c25",
+    "adult-like": "a4b00df11790",
+    "roc-linear": "c7c4f10aa44c",
+    "roc-radial": "451c99e8dc99",
+    "roc-large": "62852ff7c731",
+    "clusters-large": "83bdecc4f039",
+    "network-features": "c55942872a45",
+    "striped-images": "d70e3f256f02",
+    "ridge-2d": "52478ec201fa",
+    "cpu-small-like": "efea50f5f015",
+    "year-like": "0a2231009d18",
+}
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_data_of_a_seed_never_change(name):
+    """Records of other machines and releases are compared by the checksum of their data."""
+    assert load(name, n_train=100, n_test=10, seed=1).checksum.startswith(CHECKSUMS[name])
+
+
+@pytest.mark.parametrize("name, option, values", [
+    ("cpu-small-like", "noise", (0.0, 1.0)), ("year-like", "noise", (0.5, 3.0)), ("ridge-2d", "noise", (0.0, 0.1)),
+    ("moons", "noise", (0.0, 0.25)), ("rings", "noise", (0.0, 0.25)), ("striped-images", "noise", (0.0, 0.25)),
+    ("network-features", "task", ("edema", "consolidation")),
+])  # fmt: skip
+def test_options_change_the_data(name, option, values):
+    assert len({load(name, n_train=50, n_test=10, **{option: value}).checksum for value in values}) == 2

@@ -47,6 +47,22 @@ def test_chunks_hold_the_rows_of_the_file(kind, size, rows, tmp_path):
     assert np.array_equal(_dense(list(source)), _dense(found))  # and again from the beginning
 
 
+def test_the_rows_given_are_counted_anew_in_each_pass(write):
+    source = chunks(write("a.csv", "1,2\n3,4\n5,6\n"), 2)
+    for _ in range(2):
+        assert [source.n_rows for _ in source] == [2, 3]
+
+
+def test_the_widest_row_may_be_in_any_chunk(write):
+    found = list(chunks(write("a.svm", "1 1:1\n1 3:1\n-1 2:1\n"), 1))
+    assert [X.shape for X, _ in found] == [(1, 3)] * 3
+
+
+def test_a_file_without_rows_is_refused_also_where_its_width_is_given(write):
+    with pytest.raises(DataFileError, match="holds no examples"):
+        list(chunks(write("a.svm", "# nothing\n"), 10, n_features=3))
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("dtype", ["float16", ">f4", "float64"])
 def test_whole_labels_of_an_array_are_integers_in_any_precision(dtype, tmp_path):
@@ -83,9 +99,14 @@ def test_what_cannot_be_read_in_chunks_is_refused(rows, tmp_path, write):
     np.savez(tmp_path / "a.npz", X=rows[0], y=rows[1])
     with pytest.raises(ValueError, match="cannot be read in chunks: save the array as .npy"):
         chunks(tmp_path / "a.npz", 10)
-    np.save(tmp_path / "flat.npy", rows[1])
-    with pytest.raises(ValueError, match="found shape"):
-        list(chunks(tmp_path / "flat.npy", 10))
+    for name, array in (("flat", rows[1]), ("label-alone", rows[0][:, :1]), ("words", np.array([["a", "b"]]))):
+        np.save(tmp_path / f"{name}.npy", array)
+        with pytest.raises(ValueError, match="found shape"):
+            list(chunks(tmp_path / f"{name}.npy", 10))
+    np.save(tmp_path / "a.npy", rows[0])
+    for label in (5, -6):
+        with pytest.raises(ValueError, match=f"there is no column {label}, only 5"):
+            list(chunks(tmp_path / "a.npy", 10, label=label))
     for size in (0, 10**21):
         with pytest.raises(ValueError, match="rows must be"):
             chunks(tmp_path / "flat.npy", size)

@@ -188,3 +188,13 @@ def test_integer_labels_that_float64_merges_are_refused(more, write):
         read_csv(write("table.csv", f"1,{2**53}\n2,{2**53 + 1}\n3,{more}\n"))
     y = read_csv(write("targets.csv", f"1,{2**53}.0\n2,{2**53 + 1}.0\n3,{more}\n"))[1]
     assert y.dtype == np.float64 and y.tolist() == [2.0**53, 2.0**53, float(more)]
+
+
+def test_a_label_has_no_name_where_the_first_line_is_no_header(write):
+    with pytest.raises(ValueError, match="unknown column 'y'"):
+        read_csv(write("table.csv", "1,y\n2,y\n"), label="y", header=False)
+
+
+def test_a_first_line_of_empty_fields_is_no_header(write):
+    with pytest.raises(DataFileError, match="line 1, column 1: found an empty field"):
+        read_csv(write("table.csv", ",,1\n1,2,3\n"))

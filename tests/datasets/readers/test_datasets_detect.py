@@ -1,6 +1,7 @@
 """read_file: the reader for each name and content, compressed or not; no damage makes it crash."""
 
 import bz2
+import errno
 import gzip
 import lzma
 
@@ -10,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernbench.datasets import DataFileError, read_file, write_npz, write_svmlight
+from kernbench.datasets.readers.compressed import open_bytes
 
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.25, 0.0, -1.0]])
 Y = np.array([1, -1, 1])
@@ -71,6 +73,13 @@ def test_a_damaged_compressed_file_is_named(write):
     packed[-6] ^= 0xFF  # the check sum at the end
     with pytest.raises(DataFileError, match="data.svm.gz: the gzip data are damaged"):
         read_file(write("data.svm.gz", bytes(packed)))
+
+
+def test_an_error_of_the_disk_is_not_one_of_the_content(tmp_path):
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"1 1:1"))
+    with pytest.raises(OSError, match="Input/output error"), open_bytes(path):
+        raise OSError(errno.EIO, "Input/output error")
 
 
 def test_a_missing_file_is_an_ordinary_missing_file(tmp_path):

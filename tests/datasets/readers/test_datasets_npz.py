@@ -51,7 +51,8 @@ def test_parts_are_chosen(save):
 
 def test_types_of_numbers(save):
     assert read_npz(save(X=X.astype(np.float32), y=Y))[0].dtype == np.float32
-    assert read_npz(save(X=X.astype(np.uint8), y=Y))[0].dtype == np.float64
+    for dtype in (np.uint8, np.float16, np.longdouble):
+        assert read_npz(save(X=X.astype(dtype), y=Y))[0].dtype == np.float64
     assert read_npz(save(X=X, y=Y.astype(float)))[1].dtype == np.int64
     assert read_npz(save(X=X, y=np.array(["a", "b"])))[1].tolist() == ["a", "b"]
     assert read_npz(save(X=X, y=np.array([0.5, 1.0])))[1].tolist() == [0.5, 1.0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernbench.datasets import DataFileError, read_svmlight
+from kernbench.datasets.errors import shown
 
 GOOD = "+1 1:0.5 3:2\n-1 2:1e-3\n\n# a comment\n+1 qid:4 1:1 # and another\n"
 
@@ -102,3 +103,7 @@ def test_integer_labels_of_64_bits_stay_distinct(write):
     assert read_svmlight(path)[1].tolist() == [2**53, 2**53 + 1, -(2**63)]
     with pytest.raises(DataFileError, match=f"the labels {2**63} and {2**63 + 1} are the same number in float64"):
         read_svmlight(write("huger.svm", f"{2**63} 1:1\n{2**63 + 1} 1:2\n"))
+
+
+def test_a_token_is_shown_with_at_most_as_many_characters_as_asked_for():
+    assert [shown("y" * n, limit=5) for n in (5, 6)] == ["'yyyyy'", "'yyyy…'"]
