@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from linear_runs import LinearProblem  # noqa: E402
 
 from kernbench.deep import AGDSBCD, IndexedDataset, PairBatchSampler  # noqa: E402
+from kernbench.deep.optimisers.thresholds import OneThreshold  # noqa: E402
 from kernbench.solvers.ranking.stochastic.agd import AGDSBCD as CompiledAGDSBCD  # noqa: E402
 
 ONE_OPTION_EACH = [
@@ -349,3 +350,22 @@ def test_a_checkpoint_of_another_shape(problem, module):
 def test_a_dataset_without_indices():
     with pytest.raises(ValueError, match="map-style"):
         IndexedDataset(iter([1.0, 2.0]), [0, 1])
+
+
+@pytest.mark.parametrize("share", [0.29, 0.58])  # 100 times each is a little less than a whole number
+def test_a_threshold_that_is_found_lets_its_share_pass(share):
+    state, scores = {}, torch.arange(100, dtype=torch.float64)
+    OneThreshold(state, "high", share, None).find(scores)
+    assert (scores > state["high_thresholds"]).sum() == round(100 * share)
+
+
+def test_a_stage_that_begins_anew_forgets_how_its_thresholds_moved(problem, module):
+    optimizer = problem.optimizer(module)
+    problem.train(optimizer, module, 7)
+    state = optimizer.state[module.weight]
+    assert state["high_drift"].any()
+    with torch.no_grad():
+        module.weight *= np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        problem.train(optimizer, module, 1)
+    assert not state["high_drift"].any() and not state["low_drift"].any()

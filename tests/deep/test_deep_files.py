@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 from torch import nn
 
 from kernbench.deep import MLP, DeepPartialAUCClassifier, Linear
+from kernbench.deep.trainer import states
 from kernbench.deep.trainer.methods import METHODS
 
 RANGE = (0.05, 0.5)
@@ -68,6 +69,25 @@ def test_more_epochs_go_on_from_a_finished_fit(rows, tmp_path):
     longer = trained(rows, max_epochs=5, random_state=0, checkpoint=file, resume=True)
     whole = trained(rows, max_epochs=5, random_state=0)
     assert same(longer.last_state_, whole.last_state_)
+
+
+def test_a_fit_stopped_between_two_looks_keeps_its_losses_and_its_time(rows, tmp_path):
+    params = {"max_epochs": 2, "random_state": 0, "checkpoint": tmp_path / "fit.pt"}
+    stopped = trained(rows, **params, max_seconds=1e-9)
+    assert stopped.n_iter_ == 1 and stopped.status_ == "max_seconds"
+    resumed, whole = trained(rows, **params, resume=True), trained(rows, **{**params, "checkpoint": None})
+    assert resumed.trace_["loss"] == whole.trace_["loss"]
+    longer = trained(rows, **{**params, "max_epochs": 5}, resume=True)
+    assert longer.trace_["seconds"] == sorted(longer.trace_["seconds"])
+
+
+def test_a_file_of_a_later_format_is_refused(rows, tmp_path, monkeypatch):
+    model = trained(rows, Linear(6), max_epochs=1)
+    with monkeypatch.context() as later:
+        later.setattr(states, "FORMAT_VERSION", 2)
+        model.save(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match="has format 2, .* which reads format 1"):
+        DeepPartialAUCClassifier.load(tmp_path / "model.pt", Linear(6))
 
 
 def test_the_checkpoint_knows_the_seeds_of_a_fit_without_a_seed(rows, tmp_path):

@@ -133,3 +133,12 @@ def test_bad_parameters(module, options):
 def test_a_batch_without_a_class(problem, module):
     with pytest.raises(ValueError, match="no positive example"):
         PESG(module.parameters()).step(lambda: module(problem.inputs[:3]), torch.zeros(3))
+
+
+def test_theta_stays_at_0_or_above(problem, module):
+    optimizer = PESG(module.parameters())
+    step(optimizer, module, problem, slice(0, 50))
+    state = optimizer.state[module.weight]
+    state["centres"].copy_(torch.tensor([9.0, 0.0]))  # further apart than the margin
+    step(optimizer, module, problem, slice(0, 50))
+    assert state["dual"] == 0.0

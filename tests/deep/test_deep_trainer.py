@@ -4,6 +4,8 @@ import copy
 import pickle
 import signal
 import warnings
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from torch import nn
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 from kernbench.deep import MLP, DeepPartialAUCClassifier, Linear
-from kernbench.deep.trainer.examples import labels_of
+from kernbench.deep.trainer.examples import Examples, labels_of
+from kernbench.deep.trainer.loop import Run
 from kernbench.deep.trainer.methods import METHODS
 from kernbench.metrics import partial_auc
 
@@ -134,6 +137,47 @@ def test_looks_do_not_change_the_path(rows):
     often, rarely = (trained(rows, look_every=steps, keep="last") for steps in (1, 12))
     assert same(often.last_state_, rarely.last_state_)
     assert len(often.trace_["n_iter"]) == 25 and len(rarely.trace_["n_iter"]) == 3
+
+
+@pytest.mark.parametrize(
+    "method, options, rates",
+    [
+        ("agd-sbcd", {"inner_steps": 3}, [0.1, 0.05, 0.05, 0.05, 0.1 / 3]),  # stages end after 3 and 15 steps
+        ("minibatch", {}, [0.1, 0.1 / 4**0.5, 0.1 / 8**0.5, 0.1 / 12**0.5]),
+        ("cross-entropy", {"decay_every": 1}, [0.1, 0.1, 0.1, 0.01, 0.01]),
+        ("auc-margin", {"decay_every": 1}, [0.1, 0.1, 0.1, 0.01, 0.01]),
+    ],
+)
+def test_the_trace_has_the_step_size_now(rows, method, options, rates):
+    model = trained(rows, Linear(6), method=method, method_options=options, learning_rate=0.1, look_every=4)
+    looks = [0, 4, 8, 12, 16]
+    assert model.trace_["n_iter"][:5] == looks and model.trace_["epoch"][:5] == [n / 12 for n in looks]
+    assert model.trace_["learning_rate"][: len(rates)] == pytest.approx(rates)
+
+
+def test_the_loss_of_a_look_is_the_mean_since_the_last_one():
+    module = nn.Linear(2, 1)
+    method = SimpleNamespace(
+        module=module, judged_weights=lambda: nullcontext(module), steps_per_epoch=4, learning_rate=0.1
+    )
+    run = Run(method, None, RANGE, n_iter=2, losses=[1.0, 3.0])
+    run.evaluate()
+    run.losses.append(5.0)
+    run.evaluate()
+    assert run.trace.columns["loss"] == [2.0, 5.0]
+
+
+def test_layers_keep_their_momentum(rows):
+    model = trained(rows, lambda: nn.Sequential(nn.BatchNorm1d(6, momentum=0.25), nn.Linear(6, 1)))
+    assert model.module_[0].momentum == 0.25
+
+
+def test_whole_numbers_of_a_dataset_stay_whole():
+    """They may index an embedding."""
+    tokens = TensorDataset(torch.arange(6).reshape(3, 2), torch.ones(3))
+    like = torch.zeros(1, dtype=torch.float64)
+    assert Examples(tokens, np.ones(3)).inputs(np.array([0, 2]), like).dtype == torch.int64
+    assert Examples(np.ones((3, 2), dtype=int), np.ones(3)).inputs(np.array([0]), like).dtype == torch.float64
 
 
 def test_looks_do_not_change_statistics_of_batch_normalisation(rows):
@@ -406,6 +450,7 @@ def test_a_module_of_nan_from_the_start_is_refused(rows):
         ({"validation": None, "patience": 2}, "patience"),
         ({"keep": "first"}, "keep"),
         ({"threshold": "best"}, "threshold"),
+        ({"fpr_range": (0.0, 1.0), "threshold": "window"}, "choose threshold='youden'"),
         ({"resume": True}, "name it by checkpoint"),
         ({"device": "abacus"}, "not a device of torch"),
         ({"callback": 3}, "callback"),
