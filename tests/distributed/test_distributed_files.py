@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import kernbench
-from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, LinearSVC, PartialAUCClassifier
+from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks, random_rows
-from kernbench.distributed.blocks.spread import gamma_of, spread_of
+from kernbench.distributed.blocks.spread import gamma_of, spread_of, spread_of_entries
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
 from kernbench.kernels.bandwidth import scale
@@ -197,6 +197,20 @@ def test_labels_in_a_column_are_scored_as_those_in_a_row(examples):
     model = Distributed(LinearSVC(solver="bundle", max_iter=20, tol=0.1)).fit([X], y)
     for rows in ([X[:100], X[100:]], X):
         assert model.score(rows, y[:, None]) == model.score(rows, y) > 0.7
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(solver="bundle", max_iter=20, tol=0.1), KernelSVR(C=0.1)])
+def test_scores_are_weighted(estimator, examples):
+    X, y = examples(200, 3)
+    model, weights = Distributed(estimator).fit([X], y), np.arange(200) % 3
+    for rows in ([X[:100], X[100:]], X):
+        score = model.score(rows, y, sample_weight=weights)
+        assert score == pytest.approx(model.estimator_.score(X, y, sample_weight=weights)) != model.score(rows, y)
+
+
+def test_the_spread_of_no_rows_changes_no_other():
+    nothing, some = spread_of_entries(np.ones((2, 3)), np.zeros(2)), spread_of_entries(np.arange(6.0).reshape(2, 3))
+    assert nothing.join(some) == some == some.join(nothing)
 
 
 @pytest.mark.parametrize("model", [

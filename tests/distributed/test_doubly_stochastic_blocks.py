@@ -224,3 +224,8 @@ def test_sums_of_integers_do_not_depend_on_the_grouping():
     assert np.array_equal(rounded_sum(terms[:2], exponent) + rounded_sum(terms[:1:-1], exponent), whole)
     np.testing.assert_allclose(as_floats(whole, exponent), np.sum(terms, axis=0), rtol=1e-9)
     assert is_fit(exponent, 1e3) and not is_fit(exponent, 1e9) and not is_fit(exponent, 1e-9)
+
+
+def test_each_stratum_has_an_order_of_its_own_in_each_pass():
+    orders = {tuple(Order(k, 20, 3, True).between(number, 0, 20)) for k in range(3) for number in range(3)}
+    assert len(orders) == 9

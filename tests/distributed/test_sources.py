@@ -11,6 +11,9 @@ from kernbench.distributed.cluster.held_rows import cut, describe
 from kernbench.distributed.sources import read_whole
 
 
+from kernbench.distributed.sources import read_whole, text
+
+
 def rows_of(blocks):
     parts = [part.toarray() if sparse.issparse(part) else part for part in blocks.parts()]
     return np.concatenate(parts)
@@ -28,10 +31,10 @@ def test_svmlight_text_is_read_by_byte_ranges(tmp_path, examples, keep_bytes):
     X = sparse.csr_matrix(np.round(X.toarray(), 3))
     for k, rows in enumerate((slice(0, 700), slice(700, 5_000))):
         write_svmlight(tmp_path / f"part{k}.svm", X[rows], y[rows])
-    text = (tmp_path / "part1.svm").read_text().splitlines()
-    text[3:3] = ["# a comment", "", "   "]
-    text[900] += "  # of this row"
-    (tmp_path / "part1.svm").write_text("\n".join(text))  # no line feed at the end
+    lines = (tmp_path / "part1.svm").read_text().splitlines()
+    lines[3:3] = ["# a comment", "", "   "]
+    lines[900] += "  # of this row"
+    (tmp_path / "part1.svm").write_text("\n".join(lines))  # no line feed at the end
     blocks = FileBlocks(tmp_path, keep_bytes=keep_bytes)
     assert blocks.shape == X.shape and blocks.n_values == X.nnz
     assert np.array_equal(blocks.y, y)
@@ -93,6 +96,64 @@ def test_a_file_without_rows_is_read_whole(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((0, 3)))
     rows, labels = read_whole(tmp_path / "x.npy", None)
     assert rows.shape == (0, 3) and labels is None
+
+
+def test_one_row_or_column_has_no_order(tmp_path):
+    """Other programs may call it Fortran's."""
+    for shape in ((3, 1), (1, 3)):
+        with open(tmp_path / "x.npy", "wb") as file:
+            header = {"descr": "<f8", "fortran_order": True, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(np.arange(3.0).tobytes())
+        assert np.array_equal(rows_of(FileBlocks(tmp_path / "x.npy")), np.arange(3.0).reshape(shape))
+
+
+def test_columns_of_two_precisions_are_read_in_the_wider_one(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    third = np.array([1 / 3])
+    parquet.write_table(pyarrow.table({"a": third.astype("float32"), "b": third}), tmp_path / "x.parquet")
+    rows = rows_of(FileBlocks(tmp_path / "x.parquet"))
+    assert rows.dtype == "float64" and rows[0, 1] == 1 / 3
+
+
+def test_few_row_groups_are_held(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"a": np.arange(50.0)}), tmp_path / "x.parquet", row_group_size=5)
+    (source,) = FileBlocks(tmp_path / "x.parquet").sources
+    out = np.empty((50, 1))
+    source.read_into(0, out)
+    assert out.ravel().tolist() == list(range(50)) and len(source._groups) == source.KEPT
+
+
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+def test_text_is_indexed_in_stretches_that_end_anywhere(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(text, "SCAN_BYTES", 3_000)
+    y = np.arange(1_000)
+    lines = [f"{k} 1:{k + 1}" if kind == "svm" else f"{k + 1},{k}" for k in y]
+    (tmp_path / f"x.{kind}").write_text("\n".join(lines))
+    blocks = FileBlocks(tmp_path, label=-1 if kind == "csv" else None)
+    assert np.array_equal(blocks.y, y)
+    some = np.array([0, 255, 256, 400, 700, 999])
+    rows = blocks.rows(some)
+    assert np.array_equal((rows.toarray() if kind == "svm" else rows).ravel(), some + 1)
+
+
+def test_lines_that_end_in_a_carriage_return_are_refused(tmp_path):
+    for name, content in (("rows", "1,2\n3,4\r5,6\n"), ("header", "a,b\r3,4\n")):
+        (tmp_path / f"{name}.csv").write_bytes(content.encode())
+        with pytest.raises(ValueError, match="convert the line ends"):
+            FileBlocks(tmp_path / f"{name}.csv")
+
+
+def test_tables_with_columns_in_another_order_are_refused(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "2.csv").write_text("b,a\n1,2\n")
+    with pytest.raises(ValueError, match="2.csv has other columns than .*1.csv, or in another order"):
+        FileBlocks(tmp_path)
 
 
 def test_files_come_in_the_order_of_their_numbers(tmp_path):
