@@ -14,8 +14,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import kernbench.features.random_features
 from kernbench import load
 from kernbench.features import RandomFeatures
+from kernbench.features.maps.sketches import RandomDegreeMap
 from kernbench.kernels import Gaussian
-from kernbench.kernels.functions import ArcCosine, ChiSquared, Hellinger, Matern, Polynomial
+from kernbench.kernels.functions import (
+    ArcCosine,
+    Cauchy,
+    ChiSquared,
+    DotProduct,
+    Hellinger,
+    Laplacian,
+    Matern,
+    Polynomial,
+)
 
 
 @parametrize_with_checks(
@@ -154,3 +164,20 @@ def test_damaged_settings_are_refused():
         features.settings_ = settings
         with pytest.raises(ValueError):
             features._check_fitted_state()
+
+
+@pytest.mark.parametrize("n_features", [5, 7, 8])
+def test_terms_of_a_sum_make_as_many_columns_as_asked_for(n_features):
+    X = np.ones((3, 2))
+    assert RandomFeatures(Gaussian() + Laplacian() + Cauchy(), n_features).fit_transform(X).shape == (3, n_features)
+
+
+def test_no_degree_is_drawn_whose_coefficient_is_0():
+    """Ten tenths add up to less than 1."""
+    kernel = DotProduct([0.1] * 10 + [0.0])
+    assert RandomDegreeMap(0, kernel, 2).upper[-2:].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_features_are_finite_where_frequencies_are_not():
+    assert np.isfinite(RandomFeatures(Matern(nu=1e-5), 64, random_state=0).fit_transform(np.eye(3))).all()

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
-from kernbench import KernelSVC, LinearSVC, PartialAUCClassifier, ROCSVC, ROCSVCCV  # noqa: E402, I001
+from kernbench import KernelNoveltyDetector, KernelSVC, LinearSVC, PartialAUCClassifier, ROCSVC, ROCSVCCV  # noqa: E402, I001
 from kernbench.metrics import auc_interval, partial_auc, roc_curve  # noqa: E402
 from kernbench.plot import PartialROCDisplay, PathDisplay, TraceDisplay  # noqa: E402
 
@@ -326,3 +326,29 @@ def test_displays_draw_on_given_axes_with_given_style(two_classes, solvers):
         assert {line.get_color() for line in ax.lines} == {"k"}
         again = display.plot()  # on axes of its own
         assert again is display and display.ax_ is not ax
+
+
+def test_a_relative_gap_to_a_negative_optimum_is_positive(two_classes):
+    model = KernelNoveltyDetector().fit(two_classes[0])
+    assert model.objective_ < 0
+    (line,) = TraceDisplay.from_estimator(model, y="relative_gap").lines_
+    assert np.all(line.get_ydata() > 0)
+
+
+def test_a_score_at_the_threshold_is_positive():
+    y, score = [0, 0, 1, 1], [0.1, 0.5, 0.5, 0.9]
+    assert PartialROCDisplay.from_predictions(y, score, threshold=0.5).rates == (0.5, 1.0)
+    weights = [1.0, 0.0, 1.0, 1.0]
+    assert PartialROCDisplay.from_predictions(y, score, threshold=0.5, sample_weight=weights).rates == (0.0, 1.0)
+
+
+def test_the_band_of_equal_scores_is_the_diagonal():
+    display = PartialROCDisplay.from_predictions([0, 1] * 10, [1.0] * 20, confidence=0.9, n_resamples=20)
+    fpr, low, high = display.band
+    np.testing.assert_allclose([low, high], [fpr, fpr], atol=1e-12)
+
+
+def test_an_interval_is_written_with_its_lower_end_first(two_classes):
+    display = PartialROCDisplay.from_predictions(two_classes[1], two_classes[0][:, 0], confidence=0.9)
+    low, high = map(float, display.line_.get_label().partition("[")[2].rstrip("]").split(", "))
+    assert low < display.area < high

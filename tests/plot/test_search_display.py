@@ -104,3 +104,15 @@ def test_what_cannot_be_drawn_is_said(grid, message):
 def test_an_estimator_without_a_table_is_rejected():
     with pytest.raises(ValueError, match="has no cv_results_"):
         SearchDisplay.from_estimator(KernelSVC().fit(X, Y))
+
+
+def test_an_axis_with_a_zero_is_linear():
+    for x, scale in (([0.0, 1.0], "linear"), ([0.1, 1.0], "log")):
+        display = SearchDisplay(x, [None], [[0.5, 0.6]], [[0.1, 0.1]]).plot()
+        assert display.ax_.get_xscale() == scale
+
+
+def test_the_star_of_a_surface_is_at_the_cell_chosen():
+    display = SearchDisplay([0.1, 1.0, 10.0], ["a", "b"], np.ones((2, 3)), np.ones((2, 3)), best=(10.0, "a"))
+    (star,) = display.plot(kind="surface").ax_.lines
+    assert (*star.get_xdata(), *star.get_ydata()) == (2, 0)
