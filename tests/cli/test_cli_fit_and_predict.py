@@ -5,6 +5,7 @@ import os
 import queue
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from kernbench._models import BY_NAME, Model
 from kernbench.cli.models import estimators, fitting
 from kernbench.cli.models.estimators import NAMES, find, parameters
 from kernbench.cli.models.literals import parse_value
+from kernbench.cli.models.scores import summary
 from kernbench.datasets import write_svmlight
 from kernbench.estimators import KernelSVC, LinearRegressor
 from kernbench.features import Nystroem
@@ -103,6 +105,9 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     (tmp_path / "iris.csv").write_text("\n".join(lines))
     shown = outcome(kernbench("fit", "iris.csv", "--test-size", "0.2", "--out", "m.npz"))
     assert "3 pairs of classes" in shown["objective"] and shown["examples"] == "120 × 4"
+    model = load_model(tmp_path / "m.npz")
+    assert shown["objective"].startswith(f"{max(model.objective_):.6g} (largest")
+    assert shown["duality gap"].startswith(f"{max(model.duality_gap_):.3g} (largest")
     rows = kernbench("predict", "m.npz", "iris.csv", "--decision").stdout.splitlines()
     assert rows[0] == "prediction,decision_setosa,decision_versicolor,decision_virginica"
     assert rows[1].startswith("setosa,")
@@ -461,3 +466,9 @@ def test_test_labels_that_the_model_does_not_know_leave_the_other_scores(kernben
     result = kernbench("fit", "train.csv", "--estimator", "rocsvc", "--test", "test.csv")
     assert result.exit_code == 0 and "labels that the model does not know" in result.stdout
     assert "test error" in result.stdout and "objective" in result.stdout
+
+
+def test_some_of_many_unknown_labels_are_named():
+    model = SimpleNamespace(classes_=np.array([0, 1]))
+    line = summary("classify", model, np.zeros(4), np.array([5, 6, 7, 8]))
+    assert line.startswith("4 examples; labels such as 5, 6 and 7 are not among the model's classes")

@@ -91,6 +91,7 @@ def a_command_that_raises(error):
     [
         (ValueError("two\nlines"), "two lines"),
         (MemoryError(), "not enough memory"),
+        (MemoryError("2 GB"), "not enough memory: 2 GB"),
         (FileNotFoundError(2, "No such file or directory", "x.csv"), "x.csv: No such file or directory"),
         (OSError(28, "No space left on device"), "No space left on device"),
         (ModuleNotFoundError("No module named 'x'"), "No module named 'x'"),

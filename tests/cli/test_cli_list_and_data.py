@@ -52,6 +52,7 @@ def test_the_list_says_shares_of_positives_and_other_tasks(kernbench):
     lines = {words[0]: words for words in map(str.split, listed) if words}
     assert lines["skin"][:7] == ["skin", "subset", "70,000", "+", "30,000", "3", "20.8%"]
     assert lines["qm7"][6] == "regression"
+    assert [lines[name][7] for name in ("skin", "moons")] == ["no", "yes"]  # here
 
 
 def test_columns_of_data_verify_stay_apart(kernbench):

@@ -35,6 +35,12 @@ def test_show_counts_the_records(kernbench, folder, recorded):
     assert "scs-accuracy" in shown.output and f" {len(recorded)} " in shown.output
 
 
+def test_show_counts_failures_and_dates_the_newest(kernbench, folder, recorded):
+    folder.append({**recorded[0], "status": "timeout", "error": "too long", "started": "2099-01-02T00:00:00+00:00"})
+    (line,) = (line.split() for line in kernbench("results", "show").output.splitlines() if "scs-accuracy" in line)
+    assert line[2:4] == [str(len(recorded) + 1), "1"] and line[-1] == "2099-01-02"
+
+
 def test_merge_adds_what_is_missing(kernbench, folder, recorded):
     assert (
         f"{len(recorded)} records added to all" in kernbench("results", "merge", "results", "--results", "all").output

@@ -5,13 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from kernbench.cli.progress import ProgressDisplay
 from kernbench.experiments import registry
 from kernbench.experiments.run import runner
-from kernbench.experiments.run.progress import RunSummary
+from kernbench.experiments.run.progress import PlannedCell, RunSummary
 from kernbench.experiments.run.storing.store import Store
 
 FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
@@ -69,6 +70,22 @@ def test_dry_run_writes_nothing(kernbench, tmp_path):
     result = kernbench("run", "--dry-run", "--repeats", 2)
     assert result.exit_code == 0 and "to run" in result.stdout and "checkerboard" in result.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plan_counts_what_is_stored(kernbench, monkeypatch):
+    cell = SimpleNamespace(experiment="toy", dataset="adult", method="smo")
+    planned = [PlannedCell(cell, stored, 90.0) for stored in (True, False, False)]
+    monkeypatch.setattr(runner, "run", lambda *_, **__: RunSummary(planned, dry_run=True))
+    shown = kernbench("run", "--dry-run").stdout
+    (line,) = (line.split() for line in shown.splitlines() if "adult" in line)
+    assert line == ["toy", "adult", "smo", "3", "1", "90", "s"] and "2 fits to run, about 3 min" in shown
+
+
+def test_fits_that_did_not_end_well_are_counted_by_how_they_ended(kernbench, monkeypatch):
+    records = [{"status": status} for status in ("timeout", "error", "timeout", "ok")]
+    monkeypatch.setattr(runner, "run", lambda *_, **__: RunSummary([], records))
+    result = kernbench("run")
+    assert result.exit_code == 1 and "3 fits did not end well (2 timeout and 1 error)" in result.stdout
 
 
 def test_run_then_resume_then_report(kernbench, tmp_path):

@@ -57,6 +57,7 @@ def declared(**changes):
         ({"claims": (Bound("", "one", "value", 1.0, datasets=("stop",)),)}, "data set 'stop'"),
         ({"tables": (MetricTable("all", "", ("valu",)),)}, "metric 'valu'"),
         ({"tables": (MetricTable("all", "", ("value",)),) * 2}, "declared twice"),
+        ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", "")),) * 2}, "figure 'a' is declared twice"),
         ({"figures": (Curves("a", "", Axis("a", ""), Axis("b", ""), methods=("tow",)),)}, "method 'tow'"),
         ({"tables": (MetricTable("all", "", (Quantity("valu", "median"),)),)}, "metric 'valu'"),
         ({"tables": (MetricTable("all", "", (Quantity("value", "speed", baseline="tow"),)),)}, "method 'tow'"),
@@ -70,8 +71,9 @@ def test_a_name_that_is_not_declared_is_refused(changes, words):
 
 
 def test_a_slope_needs_logarithmic_axes():
-    with pytest.raises(ValueError, match="two logarithmic axes"):
-        Curves("a", "A", Axis("x", "x", log=True), Axis("y", "y"), slope=1.0)
+    for options in ({"slope": 1.0}, {"rates": True}):
+        with pytest.raises(ValueError, match="two logarithmic axes"):
+            Curves("a", "A", Axis("x", "x", log=True), Axis("y", "y"), **options)
 
 
 def test_a_setting_takes_only_its_methods():

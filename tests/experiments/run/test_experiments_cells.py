@@ -97,7 +97,7 @@ def test_key_changes_with_all_that_changes_a_measurement_and_nothing_else(make_e
     ]
     for name, value in [("kernbench", "x"), ("code", "x"), ("n_threads", 2), ("blas", "x")]:
         keys.append(cell_key(cell, "abc", {**ENVIRONMENT, name: value}))
-    for name in ("processor", "experiment_code"):
+    for name in ("processor", "experiment_code", "plugin", "overcommitted"):
         keys.append(cell_key(cell, "abc", {**ENVIRONMENT, name: "x"}))
     assert len(set(keys)) == len(keys)
     assert cell_key(replace(cell), "abc", {**ENVIRONMENT, "platform": "other", "git_commit": "x"}) == keys[0]
@@ -133,3 +133,9 @@ def test_metric_reads_records_and_their_gaps(make_record):
     assert metric.of(make_record()) == 0.25
     assert metric.of(make_record(metrics={})) is None
     assert metric.of(make_record(metrics={"test_error": None})) is None
+
+
+def test_a_repeat_may_draw_or_split_its_data_again():
+    setting = Setting("one", {"name": "blobs"})
+    assert setting.arguments_of(2) == {"name": "blobs"}
+    assert replace(setting, repeat_argument="seed").arguments_of(2) == {"name": "blobs", "seed": 2}

@@ -11,6 +11,7 @@ import pytest
 
 from kernbench.experiments.run import Store, run
 from kernbench.experiments.run.processes import launching
+from kernbench.experiments.run.processes.wording import sentence
 
 needs_fork = pytest.mark.skipif(launching.START_METHOD != "forkserver", reason="no fork server on this system")
 
@@ -140,3 +141,13 @@ def test_a_temporary_folder_with_a_long_path_is_refused_with_the_remedy(tmp_path
     environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True)
     assert ended.returncode != 0 and "shorter one" in ended.stderr
+
+
+def test_an_exception_is_one_line_with_its_last_step():
+    def inner():
+        raise ValueError("two\nlines")
+
+    with pytest.raises(ValueError) as caught:
+        inner()
+    line = inner.__code__.co_firstlineno + 1
+    assert sentence(caught.value) == f"ValueError: two lines (test_experiments_launching.py:{line}, in inner)"

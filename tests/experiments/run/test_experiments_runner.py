@@ -6,6 +6,7 @@ import pytest
 
 from kernbench.experiments import Setting
 from kernbench.experiments.run import Store, environment, run
+from kernbench.experiments.run.runner import _may_succeed
 
 
 def fits(log):
@@ -263,3 +264,21 @@ def test_after_max_hours_nothing_is_started_and_the_same_call_goes_on(tmp_path, 
 def test_max_hours_must_be_positive(tmp_path, make_experiment, fake):
     with pytest.raises(ValueError, match="max_hours must be a positive number of hours, got -1"):
         run(make_experiment(fake("a")), results=tmp_path, max_hours=-1)
+
+
+@pytest.mark.parametrize(
+    ("status", "before", "now", "may"),
+    [
+        ("timeout", 60, 60, False),
+        ("timeout", 60, 61, True),
+        ("timeout", 60, None, True),
+        ("timeout", None, 60, True),
+        ("memory", 60, 60, False),
+        ("memory", 60, 61, True),
+        ("memory", 60, None, True),
+        ("error", 60, 60, True),
+    ],
+)
+def test_a_cell_may_succeed_within_wider_limits_only(status, before, now, may):
+    record = {"experiment": "fake", "status": status, "limits": {"seconds": before, "bytes": before}}
+    assert _may_succeed(record, {"fake": (now, now)}) is may

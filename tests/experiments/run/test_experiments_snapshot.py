@@ -208,6 +208,8 @@ def test_a_record_is_outdated_by_whatever_its_cell_is_made_of(make_experiment, f
     assert all(is_outdated(record(other, "of any data")) for other in changed)
     assert not is_outdated(record(cell(time_limit=5.0), "of any data"))  # a fit that ended is the same
     assert is_outdated(record(now, "of any data", experiment_code="earlier"))
+    gone = record(replace(now, method="gone"), "of any data")
+    assert is_outdated(gone) and not outdated({now.place: now}, {"gone"})(gone)  # its package is missing here
     # A measurement that draws data of its own describes these; its key has the checksum of the cell's data.
     own = record(now, load(now.loader)(**now.arguments).checksum)
     assert not is_outdated(own | {"data": {"checksum": "of its own data"}})
