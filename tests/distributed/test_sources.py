@@ -8,9 +8,6 @@ from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import FileBlocks
 from kernbench.distributed.blocks import local_blocks
 from kernbench.distributed.cluster.held_rows import cut, describe
-from kernbench.distributed.sources import read_whole
-
-
 from kernbench.distributed.sources import read_whole, text
 
 
