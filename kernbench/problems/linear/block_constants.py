@@ -1,11 +1,14 @@
 """Lipschitz constants of the gradient for blocks of features: step lengths of block coordinate descent."""
 
+import inspect
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 EXACT = 256  # blocks of at most this many features: form the Gram matrix
 ROOM = 1 << 22  # entries of X converted at a time
 SAFETY = 1.01  # factor on an eigenvalue computed by the Lanczos method to 1e-3
+TAKES_RNG = "rng" in inspect.signature(eigsh).parameters  # without it seeded by the operating system
 
 
 def block_constants(columns, ends, problem):
@@ -38,8 +41,13 @@ def _largest_eigenvalue(rows, roots):
     size, n = rows.shape
     if size > EXACT:
         gram = LinearOperator((size, size), matvec=lambda v: rows @ (roots**2 * (rows.T @ v.ravel())), dtype=np.float64)
-        start = np.ones(size)  # fixed, so that runs are reproducible
-        return SAFETY * eigsh(gram, k=1, v0=start, tol=1e-3, return_eigenvectors=False)[0]
+        start, rng = np.ones(size), np.random.default_rng(0)  # fixed, so that runs are reproducible
+        if not gram.matvec(start).any():  # ARPACK takes no start that is orthogonal to all rows
+            start = rng.normal(size=size)
+            if not gram.matvec(start).any():
+                return 0.0
+        draws = {"rng": rng} if TAKES_RNG else {}
+        return SAFETY * eigsh(gram, k=1, v0=start, tol=1e-3, return_eigenvectors=False, **draws)[0]
     gram, step = np.zeros((size, size)), max(1, ROOM // size)
     if hasattr(rows, "indptr"):
         scaled = rows.astype(np.float64).multiply(roots[None, :]).tocsr()

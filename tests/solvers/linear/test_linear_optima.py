@@ -1,12 +1,15 @@
 """Solvers on explicit features: their optima, their certified gaps, and invariances."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernbench.problems.linear.feature_bounds import lower_bound
+from kernbench.losses.margin import SquaredHinge
+from kernbench.problems.linear.block_constants import block_constants
+from kernbench.problems.linear.feature_bounds import lower_bound, squared_norms
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.reference.design import as_design as as_reference_design
 from kernbench.solvers import driver
@@ -274,3 +277,31 @@ def test_features_that_cannot_be_computed_with_are_refused(name, ranking, linear
         solver = linear(entry, "compiled", problem, loss=entry.losses[0])
         solver.advance(5)
         solver.gap()
+
+
+@pytest.mark.parametrize("size", [3, 300])
+@pytest.mark.parametrize("alpha", [0.5, 50.0])
+def test_constants_of_blocks_bound_the_curvature(size, alpha):
+    """Of many features by the Lanczos method."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(20, size)), rng.uniform(0.1, 4.0, 20)
+    problem = SimpleNamespace(n=20, alpha=alpha, weights=weights, loss=SquaredHinge)
+    (found,) = block_constants(SimpleNamespace(X=np.ascontiguousarray(X.T)), [0, size], problem)
+    exact = 2.0 * np.linalg.eigvalsh((X.T * weights) @ X)[-1] / 20 + alpha
+    assert exact * (1 - 1e-12) <= found <= 1.02 * exact
+
+
+@pytest.mark.parametrize("n_zero", [0, 20])
+def test_rows_of_many_features_may_add_up_to_zero(n_zero):
+    """ARPACK refused its start, to which they were orthogonal."""
+    half = np.round(10.0 * np.random.default_rng(0).normal(size=(20, 150)))
+    half[:n_zero] = 0.0
+    X, problem = np.hstack([half, -half]), SimpleNamespace(n=20, alpha=0.5, weights=np.ones(20), loss=SquaredHinge)
+    (found,) = block_constants(SimpleNamespace(X=np.ascontiguousarray(X.T)), [0, 300], problem)
+    exact = 0.1 * np.linalg.eigvalsh(X @ X.T)[-1] + 0.5
+    assert exact * (1 - 1e-12) <= found <= 1.02 * exact
+
+
+def test_squared_norms_of_float32_rows_are_float64():
+    X = np.full((1, 2), 1e25, dtype=np.float32)
+    assert squared_norms(as_design(X)) == pytest.approx([2e50], rel=1e-6)
