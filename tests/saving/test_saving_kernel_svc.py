@@ -241,6 +241,7 @@ def test_a_later_format_says_which_version_wrote_it(path):
         lambda arrays, header: arrays.update(dual_coef_=arrays["dual_coef_"].astype(str)),
         lambda arrays, header: arrays.update(n_support_=arrays["n_support_"][::-1] - 100),
         lambda arrays, header: arrays.update(classes_=arrays["classes_"][::-1]),
+        lambda arrays, header: arrays.update(classes_=np.repeat(arrays["classes_"][:1], len(arrays["classes_"]))),
         lambda arrays, header: arrays.update(intercept_=arrays["intercept_"][:2]),
         lambda arrays, header: arrays.update({"support_vectors_.indices": arrays["support_vectors_.indices"] + 10**6}),
         lambda arrays, header: arrays.update({"support_vectors_.indptr": arrays["support_vectors_.indptr"][::-1]}),

@@ -92,6 +92,17 @@ def test_damage_of_an_expansion_is_noticed(name, value, tmp_path):
         load(path)
 
 
+def test_a_support_vector_past_the_end_of_a_kernel_matrix_is_noticed(tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC("precomputed").fit(X @ X.T, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays["support_"][-1] = len(X)
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="past the end"):
+        load(path)
+
+
 def test_model_within_a_model_must_be_known(tmp_path):
     path = tmp_path / "model.npz"
     ROCSVC("rbf", n_landmarks=20, random_state=0).fit(X, Y).save(path)

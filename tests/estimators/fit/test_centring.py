@@ -24,7 +24,9 @@ from kernbench.estimators.fit.centring import (
     shift_of,
 )
 from kernbench.estimators.fit.small_problem import _SmallProblem
+from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.estimators.svm.nu_task import KernelNuTask
+from kernbench.solvers.base import Solution
 
 SHIFTS = (100.0, 1e4, 1e6)
 FORMATS = {"dense": np.asarray, "csr": sparse.csr_matrix}
@@ -157,6 +159,12 @@ def test_the_centre_leaves_columns_with_zeros():
         np.testing.assert_array_equal(dense(moved), X - centre_of(X))
     assert centred(X, None) is X
     assert centred(X.astype(np.float32), centre_of(X)).dtype == np.float32
+
+
+def test_zeros_that_are_stored_are_zeros():
+    X = np.array([[5.0, 0.0], [6.0, 4.0], [7.0, 5.0]])
+    stored = sparse.csr_matrix((X.ravel(), np.tile([0, 1], 3), [0, 2, 4, 6]), shape=(3, 2))
+    np.testing.assert_array_equal(centre_of(stored), centre_of(X))
 
 
 def test_sums_of_centred_rows_are_those_of_dense_ones():
@@ -298,6 +306,20 @@ def test_small_problems_count_the_weights_of_rows():
     found = _SmallProblem(task).folding(SimpleNamespace(dual_coef=coef[None], intercept=np.ones(1)))
     scores = rounding_of(task.X.T @ coef, task.model.centre_, 1.0)
     assert found == pytest.approx(task.problems[0].risk_of(0.5).change(1.0, scores)) == pytest.approx(64.0 * scores)
+
+
+def test_pairs_count_the_heaviest_row():
+    X, y = far_problem(1e6, False)
+    weights = np.linspace(1.0, 64.0, len(y))
+    model = kernbench.KernelSVC("linear").fit(X, y, weights)
+    assert KernelTask(model, X, y, weights).stored(model, [Solution(None, 0.0)]).heaviest == 64.0
+
+
+@pytest.mark.parametrize("shift", [-0.5, 0.5])
+def test_the_penalty_of_an_intercept_that_is_a_coefficient_may_grow(shift):
+    own = folding.StoredFunction(None, (), Solution(np.array([1.0, -3.0])))
+    stored = folding.Stored([own], None, None, None, 1.0, constant=2.0)
+    assert folding._penalty(stored, own, 0.1, shift) == pytest.approx(0.05 * (3.25**2 - 3.0**2))
 
 
 def dense(X):

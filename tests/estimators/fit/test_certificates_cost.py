@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_classification
 
 from kernbench import KernelRegressor, KernelSVC, LinearSVC
@@ -81,3 +82,8 @@ def test_kernel_values_in_extended_precision_are_computed_once_for_the_same_colu
     K = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2))
     np.testing.assert_allclose(np.array(found[::2], dtype=np.float64), [K @ u, K @ v], rtol=1e-12, atol=1e-13)
     assert found[0].dtype == LONG
+
+
+def test_the_largest_entry_may_be_negative():
+    X = np.array([[-3.0, 1.0], [0.5, 2.0]])
+    assert certificate._largest_entry(X) == certificate._largest_entry(sparse.csr_matrix(X)) == 3.0

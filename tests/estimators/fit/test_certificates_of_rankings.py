@@ -6,7 +6,9 @@ from exact_objectives import LONG
 from sklearn.metrics import roc_auc_score
 
 from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench.estimators.roc.roc_task import SquaredLoss
 from kernbench.problems.certificate import certify
+from kernbench.solvers.design import as_design
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:all scores are equal", "ignore:no function f does better"
@@ -71,3 +73,11 @@ def test_the_structural_bound_is_examined_once_more(monkeypatch, features):
     assert risk.at_zero()[0] == pytest.approx(1.0)
     tighter = PartialAUCClassifier(solver="svmpauc-tight", alpha=0.01, tol=1e-8, **options).fit(X, y)
     assert model.objective_ - model.duality_gap_ <= tighter.objective_ <= model.objective_ * (1 + 1e-9)
+
+
+def test_the_gap_of_the_squared_loss_bounds_the_optimum():
+    X, y = labelled(60, 4, 3)
+    solver = SquaredLoss(as_design(X), np.where(y == 1, 1.0, -1.0), alpha=100.0, weights=None)
+    objective, gap = solver.objective(), solver.gap()
+    solver.advance(1)
+    assert 0.0 < objective - solver.objective() <= gap

@@ -6,7 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from kernbench import KernelSVC
+from kernbench import KernelRegressor, KernelSVC
+from kernbench.estimators.arguments.parameters import AUTO_DOUBLE_ROWS
+from kernbench.estimators.regression.tasks import KernelRegressorTask
 from kernbench.kernels import Gaussian, Linear
 
 
@@ -60,3 +62,9 @@ def test_sums_products_and_functions_have_no_terms_of_rows(kernel, dtype, n):
     X = np.random.default_rng(0).uniform(size=(n, 12))
     model = KernelSVC(kernel, dtype=dtype, max_iter=2).fit(X, np.arange(n) % 2)
     assert model.dtype_ == ("float32" if dtype == "auto" else dtype)
+
+
+@pytest.mark.parametrize("loss, dtype", [("squared_error", "float64"), ("absolute_error", "float32")])
+def test_the_values_of_a_factor_are_float64_whatever_the_number_of_rows(loss, dtype):
+    X = np.random.default_rng(0).normal(size=(AUTO_DOUBLE_ROWS + 1, 2))
+    assert KernelRegressorTask(KernelRegressor(loss), X, X[:, 0], None).dtype == dtype

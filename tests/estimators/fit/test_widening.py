@@ -1,13 +1,14 @@
 """With ``dtype="auto"`` a run whose certificate the rounding of float32 keeps from `tol` ends in float64."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench import KernelRegressor, KernelSVC, KernelSVR
-from kernbench.estimators.fit.widening import RunData, joined
+from kernbench.estimators.fit.widening import RunData, is_too_rounded, joined
 
 N = 2100  # above the size up to which "auto" is float64
 
@@ -122,3 +123,13 @@ def test_joined_parts_have_one_trace():
     whole = joined(first, second)
     assert (whole.n_iter, whole.seconds) == (15, 3.0)
     assert whole.trace == {"n_iter": [0, 10, 10, 15], "seconds": [0.0, 2.0, 2.0, 3.0]}
+
+
+@pytest.mark.parametrize(
+    "before, after, expected",
+    [("converged", "stagnated", True), ("stalled", "stalled", True), ("stalled", "converged", False),
+     ("max_iter", "max_iter", False)],
+)  # fmt: skip
+def test_a_run_goes_on_where_rounding_ended_it(before, after, expected):
+    assert is_too_rounded(before, SimpleNamespace(status=after, is_indefinite=False)) == expected
+    assert not is_too_rounded(before, SimpleNamespace(status=after, is_indefinite=True))
