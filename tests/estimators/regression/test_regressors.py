@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import QuantileRegressor, Ridge
@@ -111,6 +112,21 @@ def test_weight_k_is_k_copies(Model, loss, numbers):
     repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LinearRegressor(solver="sdca"), LinearRegressor("huber", solver="sdca"), KernelRegressor(kernel="linear")],
+    ids=str,
+)
+def test_weights_count_in_the_centre_and_in_the_size_of_rows(model, numbers):
+    X, y = (part[:60] for part in numbers)
+    weights = np.arange(60) % 3
+    weighted, repeated = (clone(model).set_params(alpha=0.02, tol=1e-10, random_state=0) for _ in range(2))
+    weighted.fit(X + 3.0, y, sample_weight=weights)
+    repeated.fit(np.repeat(X + 3.0, weights, axis=0), np.repeat(y, weights))
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-8)
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=1e-5)
 
 
 @every_model

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from kernbench import KernelSVC
 from kernbench.estimators import closed_form_limit
+from kernbench.estimators.arguments.kernel import weighted_scale
 
 
 def data(seed=0, n=60):
@@ -71,3 +72,11 @@ def test_rows_of_weight_zero_of_a_kernel_matrix_are_left_out():
     weights[::3] = 0.0
     limit = closed_form_limit(K, y, kernel="precomputed", sample_weight=weights)
     assert limit == pytest.approx(closed_form_limit(X, y, sample_weight=weights, gamma=1.0))
+
+
+def test_the_weighted_scale_of_sparse_rows_is_that_of_dense_ones():
+    rng = np.random.default_rng(0)
+    X, weights = np.where(rng.random((30, 4)) < 0.5, rng.normal(3.0, 1.0, (30, 4)), 0.0), rng.integers(0, 3, 30)
+    expected = 1.0 / (4 * np.repeat(X, weights, axis=0).var())
+    for rows in (X, sparse.csr_matrix(X)):
+        assert weighted_scale(rows, weights.astype(float)) == pytest.approx(expected)

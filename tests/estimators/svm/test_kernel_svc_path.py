@@ -1,12 +1,15 @@
 """`KernelSVC.path`: one C after the other, on the same kernel rows."""
 
 import re
+from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
 from kernbench.estimators import KernelSVC
+from kernbench.estimators.fit.runs import Runs
 from kernbench.solvers import registry
 
 # `closed-form` is for small C without an intercept only: it has separate tests.
@@ -98,6 +101,20 @@ def test_time_of_a_path_is_one_budget():
     with pytest.warns(match="max_seconds=1e-09"):
         models = KernelSVC(solver="sbp", tol=1e-12, max_iter=10**9, max_seconds=1e-9).path(X, y, CS)
     assert [model.status_ for model in models] == ["max_seconds"] * 4
+
+
+def test_time_that_a_strength_leaves_is_that_of_the_next_ones():
+    given, runs = [], Runs.__new__(Runs)
+    runs.results, runs.strengths, runs.stop = [[None] * 3], [1.0, 2.0, 3.0], Event()
+
+    def solve(problem, data, strength, initial, seconds, number):
+        given.append(seconds)
+        return SimpleNamespace(seconds=0.5, status="converged", solution=None)
+
+    runs._solve = solve
+    problem = SimpleNamespace(start=lambda data: None, next_start=lambda *arguments: None)
+    assert runs._solve_path(0, problem, SimpleNamespace(now=None), 6.0) == 1.5
+    assert given == [2.0, 2.75, 5.0]
 
 
 def test_path_keeps_the_callbacks_and_the_progress_bar(capsys):

@@ -138,6 +138,17 @@ def test_callbacks_of_many_classes_see_the_pair_in_work():
     assert [set(trace) >= {"n_iter", "objective"} for trace in model.trace_] == [True] * 3
 
 
+def test_snapshots_of_pairs_have_the_weights_of_their_classes():
+    X, y = load_iris(return_X_y=True)
+    seen = set()
+
+    def watch(model):
+        seen.add((tuple(model.classes_), tuple(model.class_weight_)))
+
+    KernelSVC(class_weight={0: 1.0, 1: 2.0, 2: 3.0}, callback=watch).fit(X, y)
+    assert seen == {((0, 1), (1.0, 2.0)), ((0, 2), (1.0, 3.0)), ((1, 2), (2.0, 3.0))}
+
+
 @quiet
 def test_snapshot_of_a_pair_predicts_its_two_classes():
     X, y = load_iris(return_X_y=True)

@@ -49,6 +49,16 @@ def test_c_and_budget_are_one_another_s(C, fit_intercept):
     assert nu * weights.sum() * norm == pytest.approx(slack, rel=1e-9)
 
 
+def test_weights_of_classes_are_weights_of_their_rows():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 2))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=40) > 0, 1, 0)
+    weights = np.where(y == 1, 3.0, 1.0)
+    expected = KernelSVC(gamma=0.5, tol=1e-9).fit(X, y, sample_weight=weights).slack_budget(X, y, sample_weight=weights)
+    model = KernelSVC(gamma=0.5, tol=1e-9, class_weight={1: 3.0}).fit(X, y)
+    assert model.slack_budget(X, y) == pytest.approx(expected, rel=1e-6)
+
+
 def test_separable_classes_have_no_slack_and_any_c():
     X, y = [[-1.0], [1.0]], [0, 1]
     assert KernelSVC("linear", C=100.0, tol=1e-9).fit(X, y).slack_budget(X, y) == (0.0, np.inf)

@@ -246,6 +246,12 @@ def test_batches_of_one_class_wait_for_the_other():
     assert model.score(X, y) > 0.7
 
 
+def test_of_more_rows_than_the_sample_holds_the_latest_wait():
+    X, _ = draw(30, 0)
+    model = svc(cap=10).partial_fit(X, np.full(30, "yes"), classes=["no", "yes"])
+    np.testing.assert_array_equal(model._scs_stream.waiting[0][0], X[-10:])
+
+
 def test_partial_fit_after_fit_starts_afresh():
     X, y = draw(200, 6)
     model = svc().partial_fit(X, y).fit(X, y)

@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
-from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVC, LinearRegressor, LinearSVC
+from kernbench import ROCSVC, KernelNoveltyDetector, KernelNuSVC, KernelRegressor, KernelSVC, LinearRegressor, LinearSVC
+from kernbench.estimators.fit.continuation import cold_start, digest
 from kernbench.estimators.svm import expansion
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -145,3 +146,53 @@ def test_newton_draws_its_first_rows_from_those_with_weight(model):
         own = clone(model).set_params(random_state=seed).fit(X, y, sample_weight=weights)
         few = clone(model).set_params(random_state=seed).fit(X[weights > 0], y[weights > 0])
         np.testing.assert_allclose(own.coef_, few.coef_, atol=1e-2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of")
+def test_a_run_of_the_driver_leaves_no_objective_of_a_sample():
+    X, y = unbalanced()
+    model = KernelSVC(solver="scs", solver_options={"sample_cap": 60}, random_state=0).fit(X, y)
+    assert hasattr(model, "objective_of_sample_")
+    model.set_params(solver="smo", solver_options=None, max_iter=10**6).fit(X, y)  # a limit sends it to the driver
+    assert not hasattr(model, "objective_of_sample_")
+
+
+OTHER_PROBLEMS = [
+    (KernelSVC(gamma=0.2), {"dtype": "float32"}),
+    (KernelSVC(gamma=0.2), {"loss": "squared_hinge"}),
+    (KernelSVC(gamma=0.2), {"gamma": 0.3}),
+    (KernelNuSVC(gamma=0.2, nu=0.2), {"nu": 0.3}),
+    (KernelRegressor("huber", gamma=0.2), {"delta": 2.0}),
+    (KernelRegressor("huber", gamma=0.2), {"alpha": 0.01}),
+    (ROCSVC("rbf", gamma=0.2, features="random", n_features=20), {"n_features": 30}),
+    (ROCSVC("rbf", gamma=0.2), {"dtype": "float32"}),
+]
+
+
+@pytest.mark.parametrize("model, change", OTHER_PROBLEMS, ids=str)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_state_of_a_solver_is_not_that_of_another_problem(model, change):
+    X, y = unbalanced(60)
+    model = clone(model).set_params(warm_start=True, random_state=0)
+    key = model.fit(X, y)._continuation.key
+    assert model.fit(X, y)._continuation.key == key
+    assert model.set_params(**change).fit(X, y)._continuation.key != key
+
+
+@pytest.mark.parametrize(
+    "model", [LinearSVC(), KernelNuSVC(gamma=0.2, nu=0.2), KernelRegressor(gamma=0.2), LinearRegressor(), ROCSVC()]
+)
+def test_the_state_of_a_solver_is_not_that_of_other_weights(model):
+    X, y = unbalanced(60)
+    model = clone(model).set_params(warm_start=True, random_state=0)
+    keys = [model.fit(X, y, np.linspace(1.0, end, 60))._continuation.key for end in (1.4, 1.5)]
+    assert keys[0] != keys[1]
+
+
+def test_the_problems_of_a_fit_draw_different_numbers():
+    assert len({rng.random() for rng in cold_start(KernelSVC(random_state=0), (), 3).draws}) == 3
+
+
+def test_digests_tell_shapes_and_types_apart():
+    arrays = [np.zeros((2, 3)), np.zeros((3, 2)), np.zeros((2, 3), dtype=np.int64), np.zeros((2, 6), dtype=np.float32)]
+    assert len({digest(X) for X in arrays}) == 4
