@@ -391,3 +391,17 @@ def test_a_target_set_after_fit_does_not_change_the_ratio():
     expected = model.log_ratio(P), model.ratio(P)
     model.set_params(target="ratio" if model.target == "log_ratio" else "log_ratio")
     np.testing.assert_array_equal([model.log_ratio(P), model.ratio(P)], expected)
+
+
+def test_ratios_are_at_least_the_floor():
+    model, data, _ = fresh("relative")
+    model.fit(*data)
+    model.block_coef_ *= 0.0
+    np.testing.assert_allclose(model.log_ratio(X), np.log(0.2))
+
+
+def test_the_loss_of_validation_rows_is_that_of_the_fit():
+    model = DoublyStochasticRegressor(loss="huber", delta=0.01, **SMALL).fit(X, TARGETS, X_val=X, y_val=TARGETS)
+    errors = np.abs(model.predict(X) - TARGETS)
+    loss = np.where(errors < 0.01, 0.5 * errors**2, 0.01 * (errors - 0.005)).mean()
+    assert model.trace_["validation_loss"][-1] == pytest.approx(loss, rel=1e-6)

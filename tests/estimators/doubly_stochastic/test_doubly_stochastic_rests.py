@@ -199,3 +199,10 @@ def test_a_few_rows_without_those_before_them_are_warned_about(tmp_path):
     model = DoublyStochasticGPRegressor(std="operator", block_size=64, **settings).fit(X, y)
     with pytest.warns(UserWarning, match="learns standard deviations from these 5 rows"):
         model.partial_fit(*rows(5, seed=2))
+
+
+def test_other_classes_are_a_cold_start():
+    X, y = rows(200)
+    y = (y > 0).astype(int)
+    model = DoublyStochasticClassifier(max_iter=5, batch_size=64, warm_start=True, random_state=0).fit(X, y)
+    assert model.fit(X, y + 1).n_iter_ == [5] and model.fit(X, y + 1).n_iter_ == [10]

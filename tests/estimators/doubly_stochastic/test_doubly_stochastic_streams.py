@@ -112,6 +112,49 @@ def test_streams_of_the_ratio_and_of_novelty():
     assert detector.n_iter_ == [94]
 
 
+def test_weights_of_classes_are_weights_of_their_rows():
+    weights = np.where(LABELS == "no", 2.0, 1.0)
+    by_class, by_row = (DoublyStochasticClassifier(class_weight=given, **SMALL) for given in ({"no": 2.0}, None))
+    by_class.partial_fit(X, LABELS)
+    by_row.partial_fit(X, LABELS, sample_weight=weights)
+    np.testing.assert_array_equal(by_class.block_coef_, by_row.block_coef_)
+    by_class.fit_chunks([(X, LABELS)])
+    by_row.fit_chunks([(X, LABELS, weights)])
+    np.testing.assert_array_equal(by_class.block_coef_, by_row.block_coef_)
+
+
+def test_two_streams_have_the_same_weight_in_a_batch(monkeypatch):
+    taken = []
+
+    def keep(self, reader, X, take, **rest):
+        taken.append(take(40))
+
+    monkeypatch.setattr(DoublyStochasticDensityRatio, "_fit_stream", keep)
+    DoublyStochasticDensityRatio(random_state=0).fit_chunks([X[:5]], [X[:20]])
+    ((_, y, weights),) = taken
+    assert [weights[y == side].sum() for side in (1.0, -1.0)] == pytest.approx([25.0, 25.0])
+
+
+def test_each_call_of_partial_fit_has_its_own_order_of_rows(monkeypatch):
+    model, seeds = DoublyStochasticClassifier(**SMALL), []
+    source_of = model._source_of
+
+    def noted(*arguments):
+        make = source_of(*arguments)
+        return lambda dtype, batch_size, seed: seeds.append(seed) or make(dtype, batch_size, seed)
+
+    monkeypatch.setattr(model, "_source_of", noted)
+    model.partial_fit(X, LABELS).partial_fit(X, LABELS)
+    assert len(set(seeds)) == 2
+
+
+def test_a_model_of_a_file_goes_on_from_its_level():
+    model = fresh("novelty")[0].fit(X)
+    level = model._progress.solution.intercept
+    del model._progress  # which no file keeps
+    assert model._progress_so_far().solution.intercept == level != 0.0
+
+
 @pytest.mark.parametrize(
     "last, message",
     [

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernbench import ROCSVC
-from kernbench.estimators.roc.stream import Reservoir
+from kernbench.estimators.roc.stream import Reservoir, _in_turn
 from kernbench.metrics import roc_auc
 
 
@@ -70,6 +70,12 @@ def test_reservoir_is_a_fair_draw_of_the_stream():
         counts += np.bincount(reservoir.rows[:, 0].astype(int), minlength=30)
     expected = counts.sum() * weights / weights.sum()
     assert np.sum((counts - expected) ** 2 / expected) < 60  # chi-squared, 29 degrees of freedom
+
+
+def test_rows_come_in_proportion_to_their_weights():
+    rng = np.random.default_rng(0)
+    assert np.bincount(_in_turn(rng, np.array([1.0, 3.0]), 4000)) == pytest.approx([1000, 3000], rel=0.1)
+    assert np.bincount(_in_turn(rng, np.ones(3), 6)).tolist() == [2, 2, 2]
 
 
 def test_batches_may_lack_a_class():

@@ -5,7 +5,10 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from kernbench import ROCSVC
+from kernbench.estimators.roc.rows import Rows, hold_out
+from kernbench.estimators.roc.space import Space
 from kernbench.estimators.roc.threshold import intercept_for
+from kernbench.kernels import Gaussian
 from kernbench.metrics import threshold_for
 
 VARIANTS = [
@@ -47,6 +50,17 @@ def test_worked_example(asked, threshold):
     positive = np.arange(15) < 5
     assert intercept_for(asked, scores, positive) == -threshold
     assert intercept_for(asked, scores, positive, np.full(15, 3.0)) == -threshold
+
+
+def test_values_of_youdens_index_that_differ_by_rounding_are_equal():
+    """Of two vertices with the index 0.2 the one with more hits less alarms is taken: 0.3 - 0.1 is less than 0.2."""
+    positive = np.repeat([True, False, True, False, True], [4, 1, 2, 9, 14])
+    assert intercept_for("youden", -np.arange(30.0), positive) == 6.5
+
+
+def test_scores_without_weight_do_not_move_the_threshold():
+    scores, positive, weights = np.array([4.0, 3.0, 1.0, 0.0]), np.array([1, 1, 0, 0], bool), np.array([1.0, 0, 0, 1])
+    assert intercept_for("youden", scores, positive, weights) == -2.0
 
 
 @pytest.mark.parametrize("settings", VARIANTS)
@@ -141,3 +155,16 @@ def test_tied_scores_are_of_the_larger_class_unless_a_rate_is_asked_for():
     assert not ROCSVC().fit(X, y).predict(X).any()
     assert ROCSVC(threshold=("sensitivity", 0.5)).fit(X, y).predict(X).all()
     assert not ROCSVC(threshold=("specificity", 0.5)).fit(X, y).predict(X).any()
+
+
+@pytest.mark.parametrize("kind, factor", [("exact", 100.0), ("nystroem", 10.0)])
+def test_rounding_is_in_the_units_of_scores(kind, factor):
+    """Kernel values of 100 times the size have coefficients of a 100th, and features 10 times as long."""
+    space, coef = Space(kind, Gaussian(1.0), "float32"), np.array([1.0, -2.0])
+    assert space.rounding(100.0, coef / factor) == pytest.approx(space.rounding(1.0, coef))
+
+
+def test_a_small_share_holds_out_a_row_of_each_class():
+    rows = Rows(np.arange(20.0)[:, None], np.where(np.arange(20) < 4, 1.0, -1.0), None)
+    rest, held = hold_out(rows, "threshold_on", 0.01, 0)
+    assert sorted(held.y) == [-1.0, 1.0] and len(rest.y) == 18

@@ -1,5 +1,7 @@
 """PartialAUCClassifier: its objective, starts, paths, validation and thresholds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,8 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench.estimators.roc import validation
+from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, _start
 from kernbench.metrics import partial_auc, roc_auc
 from kernbench.reference.pairs.window import WindowPairs
+from kernbench.solvers.base import Solution
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +118,22 @@ def test_validation_is_followed_and_its_best_iterate_kept(data, solver):
     assert own == pytest.approx(last.trace_["validation_partial_auc"][-1], abs=1e-9)
 
 
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_first_of_the_best_iterates_is_kept_if_it_shall_be(keep, monkeypatch):
+    monkeypatch.setattr(validation, "scores_of", lambda model, X: np.zeros(2))
+    values, described = iter([0.5, 0.9, 0.9, 0.2]), []
+    task = SimpleNamespace(describe=lambda model, solution: described.append(solution.coef))
+    runs = validation.ValidatedRuns(task, None, None, None, "score")
+    runs.begin(lambda y, scores, weights: next(values))
+    model = SimpleNamespace(intercept_=np.zeros(1), keep=keep)
+    for k in range(4):
+        model.n_iter_, task.described = [k], Solution(np.full(1, float(k)))
+        runs(model)
+    runs.finish(model)
+    assert (model.validation_score_, model.best_n_iter_) == (0.9, 1)
+    assert described == ([np.ones(1)] if keep == "best" else [])
+
+
 def test_a_share_for_validation_is_left_out_of_the_fit(data):
     X, y = data
     whole = PartialAUCClassifier((0, 0.2), random_state=0).fit(X, y)
@@ -198,3 +220,28 @@ def test_criticality_is_small_at_a_solution_and_large_elsewhere(data):
     assert exact.criticality(X, y, np.ones(len(y))) == pytest.approx(exact.criticality(X, y), rel=0.05, abs=1e-4)
     with pytest.raises(ValueError, match="svmpauc-tight"):
         PartialAUCClassifier(window, solver="svmpauc-tight").fit(X, y).criticality(X, y)
+
+
+def test_the_range_of_weighted_rows_is_the_one_that_was_asked_for(data):
+    X, y = data
+    model = PartialAUCClassifier((0.05, 0.3)).fit(X, y, sample_weight=np.where(y == 0, 3.0, 1.0))
+    assert model.fpr_range_ == pytest.approx((0.05, 0.3))
+
+
+def test_the_start_does_not_depend_on_the_share_of_a_class(data):
+    X, y = data
+    starts = []
+    for weights in (None, np.where(y == 1, 5.0, 1.0)):
+        task = SpaceTask(PARTIAL_AUC, PartialAUCClassifier(random_state=0), X, y, weights)
+        starts.append(_start(task, task.design).coef)
+    np.testing.assert_allclose(*starts, rtol=1e-6)
+
+
+def test_criticality_counts_weights_and_the_penalty(data):
+    X, y = data
+    weights = np.arange(len(y)) % 3
+    copies = np.repeat(np.arange(len(y)), weights)
+    model = PartialAUCClassifier((0.05, 0.5), alpha=0.1, tol=1e-9).fit(X, y, sample_weight=weights)
+    found = model.criticality(X, y, weights)
+    assert found == pytest.approx(model.criticality(X[copies], y[copies]), abs=1e-4)
+    assert found < 1e-3

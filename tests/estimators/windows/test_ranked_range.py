@@ -5,6 +5,7 @@ import pytest
 
 from kernbench import AUCMarginClassifier, LinearSVC, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 from kernbench.estimators.fit.centring import centre_of, centred
+from kernbench.estimators.windows.ranked_range_task import _minus_median_error
 
 
 @pytest.fixture
@@ -86,6 +87,14 @@ def test_validation_rows_count_by_their_weights():
     for ranking in (PartialAUCClassifier((0, 0.5)), AUCMarginClassifier()):
         ranking.set_params(validation=0.5, random_state=0)
         assert ranking.fit(X, y, sample_weight=weights).validation_score_ > 0.95
+
+
+def test_the_median_error_counts_weights():
+    rng = np.random.default_rng(0)
+    y, weights = rng.normal(size=41), np.arange(41) // 20
+    copies = np.repeat(y, weights)
+    expected = -np.median(np.abs(copies))
+    assert _minus_median_error(y, np.zeros(41), weights.astype(float)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
