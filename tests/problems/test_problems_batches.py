@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.problems.streaming.batches import ArrayBatches, PairBatches, StreamBatches, batches_of, stacked
+from kernbench.problems.streaming.batches import ArrayBatches, Batch, PairBatches, StreamBatches, batches_of, stacked
+from kernbench.problems.streaming.recent import RecentRows
 
 X = np.arange(46.0).reshape(23, 2)
 
@@ -86,3 +87,13 @@ def test_sparse_and_dense_parts_go_below_each_other():
 
 def test_the_source_of_a_kind_takes_what_kernel_rows_take():
     assert batches_of(X, None, dtype=np.float32, cache_bytes=10).dtype == np.float32
+
+
+def test_a_batch_larger_than_the_window_is_kept_as_a_whole():
+    recent = RecentRows(2)
+    recent.add(Batch(X[:3]), np.arange(3.0))
+    recent.add(Batch(X[3:8]), np.arange(5.0))
+    np.testing.assert_array_equal(recent.batch.X, X[3:8])
+    recent.add(Batch(X[:1]), np.zeros(1))
+    np.testing.assert_array_equal(recent.batch.X, X[[7, 0]])
+    np.testing.assert_array_equal(recent.f, [4.0, 0.0])

@@ -1,5 +1,7 @@
 """The constant of least loss, by brute force."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
@@ -7,6 +9,7 @@ from scipy.optimize import minimize_scalar
 from kernbench import KernelRegressor
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.problems.intercept import _zero_of_slope, best_constant
+from kernbench.problems.margin_problem import MarginProblem
 
 PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8),
               "squared_epsilon_insensitive": (0.0, 0.3, 4.0)}  # fmt: skip
@@ -54,3 +57,30 @@ def test_the_search_for_any_loss_finds_what_the_formulas_do(loss):
             for b in (_zero_of_slope(targets, weights, loss), best_constant(targets, weights, loss))
         )
         assert found == pytest.approx(formula, rel=1e-10, abs=1e-13)
+
+
+@pytest.mark.parametrize("loss", CASES, ids=lambda loss: f"{loss.name}-{loss.parameter:g}")
+def test_rows_without_weight_do_not_move_it(loss):
+    targets, weights = np.array([0.0, 0.2, 1.0, 100.0]), np.array([1.0, 1.0, 1.0, 0.0])
+    assert best_constant(targets, weights, loss) == pytest.approx(best_constant(targets[:3], None, loss))
+
+
+def test_of_many_constants_with_the_least_loss_the_middle_is_taken():
+    targets = np.array([0.0, 0.0, 10.0, 10.0])
+    for loss in CASES:
+        if loss.name not in ("absolute_error", "quantile"):  # one of their quantiles will do
+            assert best_constant(targets, None, loss) == pytest.approx(5.0)
+
+
+def test_sums_of_weights_that_differ_by_rounding_are_the_same():
+    y, weights = np.array([1.0, 1.0, 1.0, -1.0]), np.array([0.1, 0.1, 0.1, 0.3])
+    problem = MarginProblem(SimpleNamespace(n_rows=4), y, alpha=1.0, weights=weights)
+    assert weights[:3].sum() != weights[3]
+    assert problem.at_zero == pytest.approx((0.15, 0.0))
+
+
+def test_the_mean_loss_at_zero_does_not_depend_on_the_unit_of_weights():
+    y, rows = np.array([1.0, 2.0]), SimpleNamespace(n_rows=2)
+    settings = {"alpha": 1.0, "fit_intercept": False, "loss": "squared_error"}
+    losses = [MarginProblem(rows, y, weights=np.full(2, w), **settings).loss_at_zero() for w in (1.0, 3.0)]
+    assert losses == pytest.approx([1.25, 1.25])

@@ -63,6 +63,12 @@ def test_the_cost_of_a_check_does_not_change_the_chunks(clock, check_cost):
     assert min(after) * 1e-3 >= driver.CHUNK_SECONDS / 4
 
 
+def test_chunks_that_checks_cut_short_do_not_measure_the_speed(clock):
+    solver = Countdown(clock, cost=1e-3, first_check=10)
+    run(solver, tol=0.1, max_iter=3000)
+    assert max(solver.steps) * 1e-3 <= 2 * driver.CHUNK_SECONDS
+
+
 def test_a_slow_grain_is_not_split(clock):
     solver = Countdown(clock, cost=1.0, granularity=8)
     run(solver, max_iter=80)
@@ -296,3 +302,15 @@ def test_evaluations_of_others_on_shared_rows_are_not_counted(clock):
     assert (first.n_kernel_evaluations, second.n_kernel_evaluations) == (1000, 500)
     assert second.trace["n_kernel_evaluations"][0] == 0 and second.trace["n_kernel_evaluations"][-1] == 500
     assert len(second.trace["n_iter"]) == len(set(second.trace["n_iter"]))
+
+
+@pytest.mark.parametrize("step_name, status", [(None, "max_iter"), ("eta0", "diverged")])
+def test_an_objective_that_is_not_finite_names_the_step_if_there_is_one(clock, step_name, status):
+    class Huge(Countdown):
+        def objective(self):
+            return np.inf
+
+    solver = Huge(clock)
+    solver.step_name = step_name
+    result = run(solver, max_iter=5)
+    assert result.status == status and ("lower eta0" in result.message) == (step_name is not None)

@@ -1,5 +1,6 @@
 """Runs out of time: long iterations are broken off, and no certificate that takes a kernel pass is computed."""
 
+from threading import Event
 from time import perf_counter
 
 import numpy as np
@@ -74,3 +75,10 @@ def test_a_run_without_a_limit_has_no_deadline_of_an_earlier_one():
     driver.run(solver, max_seconds=0.01)
     driver.run(solver, max_iter=0)
     assert solver.deadlines[-1] == np.inf
+
+
+def test_after_ctrl_c_the_gap_is_the_one_that_is_known():
+    solver, stop = LongIterations(), Event()
+    stop.set()
+    result = driver.run(solver, tol=1e-3, max_seconds=1.0, stop=stop)
+    assert (result.status, result.gap) == ("interrupted", 0.75)

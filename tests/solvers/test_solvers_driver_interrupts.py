@@ -91,3 +91,9 @@ def test_ctrl_c_at_the_last_look_keeps_what_was_reached(clock):
     result = run(Interrupted(clock, "check", at=1000, first_check=10**6), max_iter=1000, tol=0.1)
     assert result.status == "interrupted" and result.n_iter == 1000
     assert result.solution.n_iter == 1000
+
+
+def test_ctrl_c_is_not_the_end_by_a_callback_that_is_asked_last(clock):
+    solver = Interrupted(clock, "advance")
+    result = run(solver, max_iter=10**6, callback=lambda now: now.where is None)
+    assert result.status == "interrupted"

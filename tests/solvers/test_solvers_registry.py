@@ -17,6 +17,7 @@ from kernbench.kernels import Gaussian
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver, registry
 from kernbench.solvers.kernel.smo.joint import JointSMO
+from kernbench.solvers.kernel.smo.smo import SMO
 from kernbench.solvers.kinds import KINDS, TWINS
 from kernbench.solvers.method import Method
 from kernbench.solvers.registry import SOLVERS
@@ -205,6 +206,13 @@ def test_a_plug_in_with_a_loss_that_its_kind_has_not_is_refused(plug_in, monkeyp
     monkeypatch.setitem(KINDS, "roc-svm", replace(KINDS["roc-svm"], losses=("squared_hinge", "log_loss")))
     with pytest.raises(ValueError, match="unknown loss of roc-svm 'hinge'"):
         registry.add(replace(plug_in, problem="roc-svm"))
+
+
+def test_a_loss_of_a_kind_with_other_data_is_refused(plug_in, monkeypatch):
+    """Kernel rows serve kinds that have no loss in common; a loss of rows of features is a mistake."""
+    monkeypatch.setattr(SMO, "losses", ("hinge", "auc_margin"))
+    with pytest.raises(ValueError, match="unknown loss of kernel-svm 'auc_margin'"):
+        registry.add(plug_in)
 
 
 def test_a_name_is_taken_within_its_kind_only(plug_in):

@@ -6,6 +6,7 @@ import pytest
 from kernbench.kernels import Gaussian
 from kernbench.kernels.functions import Precomputed
 from kernbench.kernels.rows import KernelRows
+from kernbench.problems.kernel.parzen import smallest_alpha
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver, registry
 
@@ -131,3 +132,10 @@ def test_a_warm_start_computes_it_anew():
     again, _ = solve("closed-form", X, y, alpha=2.0, initial=result.solution)
     assert again.n_iter == 2
     np.testing.assert_allclose(again.solution().coef, result.solution.coef / 2)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_rows_without_weight_need_no_regularisation(fit_intercept):
+    sums, y, weights = np.array([[2.0, -1.0, 1.0, -50.0], [1.0, -1.0, 1.0, -1.0], [1.0, 2.0, 1.0, 0.0]])
+    of_four, of_three = (n * smallest_alpha(sums[:n], y[:n], weights[:n], fit_intercept=fit_intercept) for n in (4, 3))
+    assert of_four == of_three

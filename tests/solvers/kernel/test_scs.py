@@ -457,3 +457,11 @@ def test_labels_may_be_read_only_or_strided(name, sheet):
         found.append(solver.solution().coef)
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_the_row_that_another_class_displaces_is_drawn_later():
+    y = np.where(np.arange(40) == 7, 1.0, -1.0)
+    source = RowSource(KernelRows(np.arange(40.0)[:, None], Gaussian(1.0)), y, alpha=1.0, random_state=0)
+    first = source.fresh(5, both_classes=True)
+    assert 7 in first and len(first) == 5 and source.n_left == 35
+    np.testing.assert_array_equal(np.sort(np.concatenate([first, source.fresh(100)])), np.arange(40))

@@ -1,5 +1,7 @@
 """SMO for problems with a share nu: LIBSVM, a quadratic programme, starts, precisions; its cores: test_nu_twins."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -8,7 +10,7 @@ from sklearn.svm import NuSVC, NuSVR
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
-from kernbench.problems.nu_problem import NuMargin, NuResidual
+from kernbench.problems.nu_problem import NuClassification, NuMargin, NuResidual, NuRisk
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
@@ -164,3 +166,13 @@ def test_equal_rows_and_constant_targets_end(loss, twin):
     if loss is NuResidual:
         _, constant = solve(np.eye(4), np.full(4, 3.0), loss(0.5), twin=twin)
         assert constant.converged and constant.objective == 0.0 and constant.solution.intercept == pytest.approx(3.0)
+
+
+def test_the_losses_of_rows_add_up_to_the_objective_of_nu():
+    rng = np.random.default_rng(0)
+    y, scores, weights = np.repeat([-1.0, 1.0], 10), rng.normal(size=20), rng.uniform(0.5, 2.0, 20)
+    problem = NuClassification(SimpleNamespace(n_rows=20), y, alpha=1.0, weights=weights, loss=NuMargin(0.4))
+    risk = NuRisk(problem)
+    risk.sensitive(scores, 0.0)
+    total = risk._losses(np.arange(20), scores).sum() - problem.mass * risk._level
+    assert total == pytest.approx(problem.loss_sum(scores, 0.0))

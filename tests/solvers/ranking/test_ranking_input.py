@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernbench.kernels.rows import KernelRows
+from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.solvers.design import as_design
 from kernbench.solvers.registry import SOLVERS
 
@@ -91,3 +92,12 @@ def test_tiles_compute_what_the_matrix_holds(ranking):
     kept.scores(f)
     assert kept.n_kernel_evaluations == 300**2 and tiled.n_kernel_evaluations == 2 * 300**2
     assert kept.n_passes == tiled.n_passes == 2
+
+
+def test_drawn_pairs_of_a_part_are_numbered_within_it():
+    y = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    problem = PairwiseProblem(8, y, alpha=1.0, n_pairs=40, rng=np.random.default_rng(0))
+    part = problem.take(np.array([1, 3, 4, 7]))
+    first, second = part.drawn
+    assert len(first) == len(second) > 0 and part.n == 4
+    assert part.positive[first].all() and not part.positive[second].any()
