@@ -28,6 +28,8 @@ from kernbench.kernels import (
     Sum,
 )
 from kernbench.kernels.blocks import matmul
+from kernbench.kernels.constants import check_constants
+from kernbench.kernels.domain import check_range
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
 
@@ -139,3 +141,21 @@ def test_power_zero_has_no_coefficient_for_an_infinite_inner_product():
     """0 times infinity would be NaN."""
     assert Polynomial(1, 0.0)([[1e200]], [[1e200]]).item() == np.inf
     assert DotProduct((0.0, 1.0, 0.0))([[1e200]], [[1e200]]).item() == np.inf
+
+
+def test_a_constant_of_a_component_is_too_large_in_a_sum_too():
+    large = Linear() + Polynomial(2, 1e39)
+    check_constants(large, "float64")
+    with pytest.raises(ValueError, match="Polynomial: coef0=1e.39 is too large for float32"):
+        check_constants(large, "float32")
+
+
+def test_a_component_that_overflows_is_refused_though_the_product_does_not():
+    X = np.full((2, 1), 1e12)
+    with pytest.raises(ValueError, match="too large for this kernel in float32"):
+        check_range(X, Polynomial(4) * ExponentialSemigroup(), "float32")
+
+
+def test_the_columns_of_a_precomputed_kernel_are_its_training_rows():
+    with pytest.raises(ValueError, match="has 3 columns for 2 training rows"):
+        Precomputed()(np.ones((4, 3)), np.ones((2, 2)))

@@ -243,10 +243,11 @@ def test_out_is_filled_and_returned_even_where_it_overlaps_the_input(name, step,
     np.testing.assert_array_equal(out, expected)
     for shift in (0, 1, 7):
         room = np.zeros(step * x.size + shift, dtype=dtype)
-        source, target = room[shift:][::step], room[: step * x.size : step]
-        source[...] = x
-        f(source, out=target)
-        np.testing.assert_array_equal(target, expected)
+        for ends in (slice(shift, None), slice(step * x.size)), (slice(step * x.size), slice(shift, None)):
+            source, target = (room[end][::step] for end in ends)
+            source[...] = x
+            f(source, out=target)
+            np.testing.assert_array_equal(target, expected)
 
 
 def test_sincos_fills_the_arrays_it_is_given(dtype):

@@ -108,6 +108,19 @@ def test_blocks_of_rows_are_counted_in_blocks():
         check_indices(matrix)
 
 
+def test_fewer_values_than_indices_are_refused(X):
+    X.data = X.data[:-1]
+    with pytest.raises(ValueError, match="end within indices and data"):
+        check_indices(X)
+
+
+def test_blocks_that_do_not_divide_a_matrix_are_refused():
+    matrix = sparse.bsr_matrix((np.ones((1, 2, 3)), np.array([1]), np.array([0, 1, 1])), shape=(4, 6))
+    matrix._shape = (5, 6)
+    with pytest.raises(ValueError, match="do not divide a matrix of shape"):
+        check_indices(matrix)
+
+
 # --- NaN ------------------------------------------------------------------------------------------
 
 
@@ -135,3 +148,12 @@ def test_estimators_name_the_column_of_nan(X):
     X.data[0] = np.nan
     with pytest.raises(ValueError, match=f"column {X.indices[0]} holds NaN, first in row 0"):
         KernelSVC().fit(X, Y)
+
+
+def test_names_of_columns_are_forgotten_with_an_array(X):
+    pandas = pytest.importorskip("pandas")
+    rows = X.toarray()
+    model = KernelSVC().fit(pandas.DataFrame(rows, columns=[f"c{j}" for j in range(D)]), Y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(rows)
+    assert not hasattr(model.fit(rows, Y), "feature_names_in_")
