@@ -184,8 +184,9 @@ def test_bad_targets(model, spoil, message):
         (np.ones(N_ROWS - 1), "sample_weight"),
         (np.ones((N_ROWS, 2)), "[Ss]ample.weight"),
         (np.full(N_ROWS, np.nan), "NaN"),
+        (np.full(N_ROWS, 1e308), "the sum of sample_weight is infinite"),
     ],
-    ids=["negative", "all zero", "short", "two columns", "NaN"],
+    ids=["negative", "all zero", "short", "two columns", "NaN", "too large"],
 )
 def test_bad_weights(model, weights, message):
     X, y = problem_of(model.task)

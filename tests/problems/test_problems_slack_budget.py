@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernbench.problems.intercept import best_intercept
-from kernbench.problems.slack_budget import best_scale
+from kernbench.problems.slack_budget import best_scale, next_retune
 from kernbench.problems.water_level import water_level
 
 
@@ -112,3 +112,10 @@ def test_budget_of_the_best_scale_has_its_level(fit_intercept):
             assert level.b * s == pytest.approx(b, abs=1e-9)
             checked += 1
     assert checked > 10
+
+
+def test_the_budget_is_recomputed_after_a_quarter_more_each():
+    steps = [0]
+    while len(steps) < 6:
+        steps.append(next_retune(steps[-1]))
+    assert steps == [0, 32, 40, 50, 62, 77]

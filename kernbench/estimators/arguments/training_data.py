@@ -236,7 +236,9 @@ def check_weights(sample_weight, X):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
     if not np.any(sample_weight):  # scikit-learn refuses it from 1.8 on
         raise ValueError("sample_weight must contain at least one non-zero number")
-    if not np.isfinite(sample_weight.sum()):
+    with np.errstate(over="ignore"):
+        total = sample_weight.sum()
+    if not np.isfinite(total):
         raise ValueError("the sum of sample_weight is infinite in float64: divide the weights by their maximum")
     return sample_weight
 

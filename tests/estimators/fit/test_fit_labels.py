@@ -54,6 +54,16 @@ def test_class_weights_of_labels_that_are_digits_as_text(model):
     assert clone(model).set_params(class_weight={"1": 3.0}).fit(X, y.astype(str)).class_weight_.tolist() == [1.0, 3.0]
 
 
+@pytest.mark.parametrize("model", [KernelSVC(), LinearSVC()], ids=lambda model: type(model).__name__)
+def test_balanced_weights_are_those_of_repeated_rows(model):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([0, 1], [10, 30])
+    weights = np.where(y == 0, 3, 1 + np.arange(40) % 2)
+    copies = np.repeat(np.arange(40), weights)
+    balanced = clone(model).set_params(class_weight="balanced")
+    repeated = clone(balanced).fit(X[copies], y[copies])
+    assert balanced.fit(X, y, weights).class_weight_ == pytest.approx(repeated.class_weight_)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", STREAMS, ids=lambda model: type(model).__name__)
 def test_class_weights_that_a_fit_refuses_are_refused_by_streams_too(model):

@@ -1,5 +1,7 @@
 """NORMA is the published recursion, and the error of its truncation is bounded as proved."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from online_solvers import either_twin, solver_of
@@ -73,3 +75,10 @@ def test_truncation_error_of_norma_is_bounded(twin, random_problem):
         left_out = whole.solution().coef - part.solution().coef
         np.testing.assert_allclose(left_out, (1 - gamma) ** tau * old, atol=1e-12)
         assert 0 < np.sqrt(left_out @ p.K @ left_out) <= (1 - gamma) ** tau
+
+
+def test_steps_are_bounded_by_the_penalty_whatever_rows_without_weight_are():
+    y, weights = np.array([1.0, -1.0, 1.0]), np.array([1.0, 1.0, 0.0])
+    problem = MarginProblem(SimpleNamespace(n_rows=3), y, alpha=2.0, weights=weights)
+    rules = [StepRule.of(problem, np.array([1.0, 1.0, far]), "inverse_sqrt", 10.0) for far in (1.0, 1e6)]
+    assert rules[0] == rules[1] and rules[0](1) == pytest.approx(0.5 / 3.0)

@@ -58,3 +58,8 @@ def test_watching_changes_no_step(monkeypatch):
         runs.append((solver.solution().coef, solver.n_accepted, rows.n_evaluations))
     np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=0, atol=1e-10)
     assert runs[0][1] == runs[1][1] and runs[0][2] < runs[1][2] / 10
+
+
+def test_the_columns_of_the_sample_count_where_rows_are_watched():
+    """(n + 10,000) 10,000 values of 8 bytes: at most 2.5 GB."""
+    assert watches_all(21_000, 10_000, 8) and not watches_all(22_000, 10_000, 8)
