@@ -121,9 +121,7 @@ def test_bound_of_power_series_grows_with_their_degree(degree, dtype, global_ran
 def test_few_rows_are_all_measured():
     X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([-1.0, 1.0], 20)
     rows, alpha = compiled.KernelRows(X.astype(np.float32), Gaussian(), dtype=np.float32), 1 / 40
-    examined = Examined(
-        MarginRisk(MarginProblem(rows, y, alpha=alpha)), X, Gaussian(), rows, "float32", own_dual=True
-    )
+    examined = Examined(MarginRisk(MarginProblem(rows, y, alpha=alpha)), X, Gaussian(), rows, "float32", own_dual=True)
     coef, drift = np.zeros(40), np.zeros(40)
     coef[:4], drift[1:4] = [1e5, 1.0, 1.0, 1.0], 0.1  # draws in proportion to the coefficients miss these rows
     solution = Solution(coef, 0.0, state={"products": rows.matvec(coef) + drift})
