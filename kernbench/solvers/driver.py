@@ -191,6 +191,11 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 with clock:
                     advanced = solver.advance(step)
                 spent = clock.last
+                if advanced is None or (advanced > 0 and solver.n_iter - start == done):  # it would run for ever
+                    raise ValueError(
+                        f"{type(solver).__name__}.advance({step}) returned {advanced!r}, and n_iter is "
+                        f"{solver.n_iter}: it must return how many iterations it did, and add them to n_iter"
+                    )
                 if next_check is not None and solver.n_iter - start >= next_check:
                     with clock:
                         solver.check(tol)

@@ -150,6 +150,21 @@ def test_a_solver_with_nothing_left_to_do_ends_the_run(clock):
     assert result.status == "stalled" and not result.converged and result.n_iter == 300
 
 
+@pytest.mark.parametrize("returned, counted, words", [(None, True, "None"), (1, False, "1, and n_iter is 0")])
+def test_a_solver_that_does_not_count_its_iterations_is_refused(clock, returned, counted, words):
+    """It would run for ever, since no limit of iterations would be reached."""
+
+    class Forgetful(Countdown):
+        def advance(self, n_iter):
+            super().advance(n_iter)
+            if not counted:
+                self.n_iter = 0
+            return returned
+
+    with pytest.raises(ValueError, match=rf"Forgetful.advance\(1\) returned {words}"):
+        run(Forgetful(clock), max_iter=10, max_seconds=10.0)
+
+
 def test_a_solver_already_converged_does_nothing(clock):
     solver = Countdown(clock)
     solver.converged = True
