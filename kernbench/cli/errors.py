@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -38,7 +39,14 @@ def report_error(error):
         import traceback
 
         traceback.print_exception(error)
-    if isinstance(error, (click.ClickException, *EXPECTED)):
+    expected = isinstance(error, (click.ClickException, *EXPECTED))
+    step, is_last = _step_in_plugin(error)
+    if step is not None and (is_last or not expected):
+        name = Path(step.filename).name
+        said = f"it raised {type(error).__name__}: {one_line(error)} ({name}:{step.lineno}, in {step.name})"
+        click.echo(f"kernbench: error: plug-in {name}: {said}", err=True)
+        return REFUSED
+    if expected:
         click.echo(f"kernbench: error: {one_line(error)}", err=True)
         return REFUSED
     click.echo(
@@ -47,6 +55,12 @@ def report_error(error):
         err=True,
     )
     return INTERNAL
+
+
+def _step_in_plugin(error):
+    """Return the last step of an exception in a plug-in, or None, and whether it was raised there."""
+    plugins = sys.modules.get("kernbench.experiments.plugins")  # where nothing has imported it, no plug-in is loaded
+    return (None, False) if plugins is None else plugins.step_in(error)
 
 
 class Refusing(click.Group):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.plugins.option import PLUGIN
+from kernbench.cli.plugins.option import PATHS, PLUGIN
 
 INTERRUPTED = 130
 SCALES = ("quick", "paper")
@@ -169,7 +169,8 @@ def command(
             on_event=on_event,
         )
 
-    show(ctx, start, results, dry_run)
+    own = "".join(f" --plugin {shlex.quote(path)}" for path in ctx.meta.get(PATHS, ()))
+    show(ctx, start, results, dry_run, f"kernbench report{own}")
 
 
 def use_data(folder):
@@ -180,7 +181,7 @@ def use_data(folder):
         os.environ["KERNBENCH_DATA"] = str(folder.resolve())
 
 
-def show(ctx, start, results, dry_run, command="kernbench report"):
+def show(ctx, start, results, dry_run, command):
     """Run under a progress bar, print what came of it and what is next; exit with its code.
 
     Parameters

@@ -12,7 +12,8 @@ import re
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+import traceback
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -114,6 +115,26 @@ def of(cell):
     return next((plugin for plugin in PLUGINS if plugin.brings(cell)), None)
 
 
+def file_of(entry):
+    """Return the path of the file with the class of a solver."""
+    return inspect.getfile(_lazy.load(entry.method))
+
+
+def step_in(error):
+    """Return the last step of an exception in the code of plug-ins, and whether it was raised there.
+
+    Returns
+    -------
+    step : traceback.FrameSummary or None
+        None for an exception that has not passed through any.
+    is_last : bool
+        Whether nothing that it called, but compiled code, has raised it.
+    """
+    steps = traceback.extract_tb(error.__traceback__)
+    own = [step for step in steps if step.filename in {plugin.path for plugin in PLUGINS}]
+    return (own[-1], own[-1] is steps[-1]) if own else (None, False)
+
+
 def load_again(plugin):
     """Load a plug-in in the process of a cell; ValueError if it was changed meanwhile."""
     if load(plugin.path).digest != plugin.digest:
@@ -129,7 +150,8 @@ def _imported(path, name):
     module = sys.modules[name] = module_from_spec(spec)
     process = os.getpid()
     try:
-        with _time_limit(IMPORT_SECONDS):
+        # What it prints is for the user: standard output may be read by a program.
+        with _time_limit(IMPORT_SECONDS), redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
     finally:
         if os.getpid() != process:
@@ -219,10 +241,11 @@ def _one_line_errors(path):
     except KeyboardInterrupt:
         raise
     except SyntaxError as error:
-        place = f"{Path(error.filename or path).name}:{error.lineno}"
+        line = "" if error.lineno is None else f":{error.lineno}"
+        place = f"{Path(error.filename or path).name}{line}"
         raise ValueError(f"plug-in {path.name}: it raised SyntaxError: {error.msg} ({place})") from error
     except BaseException as error:
-        said = str(error) if type(error) is ValueError else f"it raised {sentence(error)}"
+        said = str(error) if type(error) is ValueError and str(error) else f"it raised {sentence(error)}"
         raise ValueError(f"plug-in {path.name}: {said}") from error
 
 

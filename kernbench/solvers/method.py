@@ -142,6 +142,8 @@ def core_of(method, core):
     if core == "reference" and method.reference_core is not None:
         return import_module(method.reference_core)
     package, _, name = method.__module__.rpartition(".")
+    if not package and None in (method.compiled_core, method.reference_core):
+        raise ValueError(f"{method.__name__} takes core=: name its modules in compiled_core and reference_core")
     return core_at(method.compiled_core or f"{package}._{name}", core)
 
 

@@ -4,7 +4,10 @@ Tests, benchmarks, ``kernbench list`` and the report iterate over `SOLVERS`, and
 :mod:`kernbench.solvers.kinds`. A plug-in adds its solvers by `add`.
 """
 
+import inspect
 import re
+from math import inf
+from numbers import Real
 
 from kernbench._lazy import load
 from kernbench._names import unknown_name
@@ -450,14 +453,15 @@ def add(entry):
     Raises
     ------
     ValueError
-        If its problem is unknown, its name invalid or taken by another solver of this problem, its method or one of
-        the cores missing, or its losses are not those of its problem.
+        If its problem is unknown, its name invalid or taken by another solver of this problem, its method, a part or
+        parameter of it, or one of its cores missing, its losses are not those of its problem, or its iterations have
+        no limit.
     """
     if not isinstance(entry, SolverEntry):
         raise ValueError(f"a solver is listed by a SolverEntry, got {entry!r}")
-    if entry.problem not in KINDS:
+    if not isinstance(entry.problem, str) or entry.problem not in KINDS:
         raise ValueError(unknown_name("kind of problem", entry.problem, KINDS))
-    if not NAME.fullmatch(entry.name):
+    if not isinstance(entry.name, str) or not NAME.fullmatch(entry.name):
         raise ValueError(f"{entry.name!r} is not a valid solver name: use small letters, digits and hyphens")
     if entry.name in names(entry.problem):
         raise ValueError(f"there is a solver {entry.name!r} of {entry.problem} already: choose another name")
@@ -469,9 +473,19 @@ def add(entry):
             core_of(method, "compiled"), core_of(method, "reference")
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ValueError(
-            f"solver {entry.name!r} has no method with two cores: method={entry.method!r} must be 'module:Class' "
-            f"({error})"
+            f"solver {entry.name!r} has no method at {entry.method!r}, which must be 'module:Class' ({error})"
         ) from error
+    lacks = [f"{name}()" for name in ("advance", "solution", "objective") if not callable(getattr(method, name, None))]
+    if lacks:
+        raise ValueError(
+            f"solver {entry.name!r}: {method.__name__} lacks {', '.join(lacks)}; what a solver has is said in "
+            "kernbench.solvers.base.Solver"
+        )
+    if not isinstance(method.losses, (list, tuple)):
+        raise ValueError(
+            f"solver {entry.name!r}: losses of {method.__name__} must be a tuple of names, such as "
+            f"({entry.kind.losses[0]!r},), got {method.losses!r}"
+        )
     # A class may serve kinds that have no loss in common, such as labels and real targets: those losses are no mistake.
     of_others = {
         loss
@@ -484,4 +498,21 @@ def add(entry):
         raise ValueError(unknown_name(f"loss of {entry.problem}", unknown[0], entry.kind.losses))
     if not entry.losses:
         raise ValueError(f"solver {entry.name!r}: its class needs an attribute losses, with one name or more")
+    given = dict.fromkeys(("alpha", "weights", "random_state", "initial", *entry.kind.options))
+    if entry.kind.first != "batches":  # these come with their weights
+        try:
+            inspect.signature(method).bind(None, None, **given)
+        except TypeError as error:
+            raise ValueError(
+                f"solver {entry.name!r}: {method.__name__}({entry.kind.first}, y, *, {', '.join(given)}) is what the "
+                f"estimators call; {error}"
+            ) from error
+    numbers = {"default_epochs": entry.default_epochs, "default_iterations": entry.default_iterations}
+    wrong = [name for name, n in numbers.items() if not (isinstance(n, Real) and 0 <= n < inf)]
+    if wrong or not any(numbers.values()):
+        said = ", ".join(f"{name}={numbers[name]!r}" for name in wrong or numbers)
+        raise ValueError(
+            f"solver {entry.name!r}: {said}; max_iter=-1 stands for default_epochs passes over the rows, or "
+            "default_iterations: one of these numbers must be above 0"
+        )
     SOLVERS.append(entry)

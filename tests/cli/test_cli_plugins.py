@@ -38,6 +38,7 @@ def test_records_of_an_experiment_that_is_not_loaded_are_named_in_the_note(kernb
     kernbench("run", "widths", "--plugin", "widths.py")
     names = [experiment.name for experiment in experiments.EXPERIMENTS]
     del experiments.EXPERIMENTS[names.index("widths")]
+    assert "no record of 'results' can be compared (3 records left out" in refused("compare", "results", "results")
     assert "An experiment of your own needs --plugin FILE" in refused("report")
 
 
@@ -63,6 +64,18 @@ def test_what_new_writes_passes_its_checks(kernbench, kind):
     by = "by hand" if "svm" in kind else "by its closed form"
     assert by in checked.stdout.replace("_", " ") and "none failed" in checked.stdout
     assert "Next: kernbench run" in checked.stdout or kind == "linear-regression"
+
+
+def test_templates_have_lines_of_120_characters_and_sorted_imports(kernbench, tmp_path):
+    for kind in ("experiment", *(path.name.removesuffix(".py.txt") for path in TEMPLATES.glob("*-*.py.txt"))):
+        words = ["experiment", "mine"] if kind == "experiment" else ["solver", "mine", "--kind", kind]
+        assert kernbench("new", *words).exit_code == 0
+        lines = (tmp_path / "mine.py").read_text().splitlines()
+        assert max(map(len, lines)) <= 120, kind
+        imports = [line for line in lines if line.startswith("from kernbench")]
+        modules = [line.split()[1] for line in imports]
+        assert modules == sorted(modules), kind
+        (tmp_path / "mine.py").unlink()
 
 
 def test_every_kind_has_a_template_or_is_refused_with_those_that_have(kernbench, refused):
@@ -101,14 +114,99 @@ def test_a_wrong_solver_fails_its_checks_with_exit_code_1(kernbench):
     assert any("keeps the contract" in line and "limit of 1 s" in line for line in failed)  # it never ends
 
 
+def test_the_message_of_a_check_has_places_in_the_file_and_none_in_kernbench(kernbench, tmp_path):
+    kernbench("new", "solver", "mine")
+    path = tmp_path / "mine.py"
+    text = path.read_text().replace("        return n_iter\n", "        return n_iter + 1\n")
+    path.write_text(text.replace("    def gap(self):\n", "    def gap(self):\n        assert self.n_iter > 40\n"))
+    failed = [line for line in kernbench("check", "mine.py").stdout.splitlines() if line.startswith("✗")]
+    contract = next(line for line in failed if "keeps the contract" in line)
+    assert contract.endswith("advance(40) returned 41, and n_iter is 40")
+    certificate = next(line for line in failed if "certifies" in line)
+    assert "AssertionError (mine.py:" in certificate and "in gap)" in certificate
+
+
+@pytest.mark.parametrize(
+    "code, words",
+    [("{}['oops']", "KeyError: 'oops'"), ("self.beta + self.beta[:3]", "ValueError: operands could not be broadcast")],
+)
+def test_an_exception_of_a_plug_in_is_no_internal_error(kernbench, refused, tmp_path, code, words):
+    kernbench("new", "solver", "mine")
+    path = tmp_path / "mine.py"
+    path.write_text(path.read_text().replace("        return n_iter\n", f"        return {code}\n"))
+    message = refused("fit", "moons", "--plugin", "mine.py", "--set", "solver=mine")
+    assert message.startswith(f"kernbench: error: plug-in mine.py: it raised {words}")
+    assert message.rstrip().endswith(", in advance)") and "(mine.py:" in message
+
+
 def test_an_experiment_of_ones_own_is_written_checked_run_and_reported(kernbench):
     assert kernbench("new", "experiment", "widths").exit_code == 0
     checked = kernbench("check", "widths.py")
     assert checked.exit_code == 0, checked.output
     assert "✓ widths: checkerboard / narrow" in checked.stdout
-    assert kernbench("run", "widths", "--plugin", "widths.py").exit_code == 0
+    run = kernbench("run", "widths", "--plugin", "widths.py")
+    assert run.exit_code == 0 and "Next: kernbench report --plugin widths.py\n" in run.stdout
     assert kernbench("report", "--plugin", "widths.py").exit_code == 0
     assert "The width of the Gaussian kernel" in Path("reports/index.html").read_text()
+
+
+OWN = """
+import numpy as np
+
+from kernbench.datasets import Dataset
+from kernbench.experiments.declare import Experiment, Method, Metric, MetricTable, Scale, Setting
+
+
+def halves(n):
+    X = np.random.default_rng(0).normal(size=(2 * n, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    return Dataset("halves", X[:n], y[:n], X[n:], y[n:], "generated", "two halves", "halves", "0")
+
+
+class Mean:
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def fit(self, X, y):
+        self.w_ = y @ X
+        return self
+
+    def predict(self, X):
+        return np.where(X @ self.w_ > self.shift, 1, -1)
+
+
+def judge(fit):
+    return {"gain": float(np.mean(fit.predictions == fit.data.y_test)) - 0.5}
+
+
+EXPERIMENTS = [
+    Experiment(
+        name="own",
+        title="All is mine",
+        paper="Ours",
+        methods=(
+            Method("mean", "mean", f"{__name__}:Mean"),
+            Method("svc", "SVC", "sklearn.svm:SVC", {"gamma": 1.0}),
+            Method("absent", "absent", "no_such_module:Model", requires="no_such_module", package="no-such-package"),
+        ),
+        scales={"quick": Scale((Setting("halves", {"n": 50}, loader=f"{__name__}:halves"),), 1, 30.0)},
+        metrics=(Metric("gain", "gain", "higher", ("metrics", "gain")),),
+        evaluate=f"{__name__}:judge",
+        tables=(MetricTable("all", "All", ("gain",)),),
+        own_data=True,
+    )
+]
+"""
+
+
+def test_data_models_and_metrics_of_an_experiment_may_be_of_its_file(kernbench, tmp_path):
+    (tmp_path / "own.py").write_text(OWN)
+    run = kernbench("run", "own", "--plugin", "own.py")
+    assert run.exit_code == 0 and "absent is left out, because no-such-package is not installed" in run.stderr
+    found = {record["method"]: record["metrics"]["gain"] for record in Store("results").records()}
+    assert found.keys() == {"mean", "svc"} and min(found.values()) > 0.3
+    assert kernbench("report", "--plugin", "own.py").exit_code == 0
+    assert "| halves | mean |" in Path("reports/details/own-quick.md").read_text()
 
 
 @pytest.mark.parametrize(

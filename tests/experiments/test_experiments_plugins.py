@@ -118,6 +118,8 @@ def test_the_digest_is_of_all_that_is_imported_from_the_folder(tmp_path):
         ("import no_such_module_here", "it raised ModuleNotFoundError: No module named"),
         ("import sys; sys.exit(3)", "it raised SystemExit: 3"),
         ("def f(:", "it raised SyntaxError"),
+        ("x = 1\0", r"it raised SyntaxError: source code string cannot contain null bytes \(bad.py\)"),
+        ("raise ValueError", r"it raised ValueError \(bad.py:1"),
         ("x = 1", "it adds nothing"),
         ("SOLVERS = 7", "SOLVERS must be a list"),
         ("SOLVERS = ['smo']", "SOLVERS must hold SolverEntry, got 'smo'"),
@@ -152,6 +154,46 @@ def test_a_name_that_is_taken_or_none_is_refused(write_plugin, name, message):
     with pytest.raises(ValueError, match=message):
         plugins.load(write_plugin("mine", ('name="mine"', f'name="{name}"')))
     assert "mine" not in solvers.names() and plugins.PLUGINS == []
+
+
+MISTAKES = {  # what is typed in place of what, and what is said
+    "no advance": ("    def advance(", "    def advances(", r"Mine lacks advance\(\); what a solver has is said in"),
+    "no solution": ("    def solution(", "    def model(", r"Mine lacks solution\(\)"),
+    "no initial": ("random_state=None, initial=None", "random_state=None", "unexpected keyword argument 'initial'"),
+    "more to be given": ("rows, y, *, alpha,", "rows, y, *, C, alpha,", r"Mine\(rows, y, \*, alpha, .* argument: 'C'"),
+    "losses in text": (
+        'losses = ("hinge",)',
+        'losses = "hinge"',
+        r"a tuple of names, such as \('hinge',\), got 'hinge'",
+    ),
+    "no losses": ('losses = ("hinge",)', "losses = None", "a tuple of names, .* got None"),
+    "no limit": ("        default_epochs=20,\n", "", "default_epochs=0, default_iterations=0; max_iter=-1 stands for"),
+    "a limit in text": ("default_epochs=20", 'default_epochs="20"', "default_epochs='20'; max_iter=-1 stands for"),
+    "a limit below 0": ("default_epochs=20", "default_epochs=-1", "default_epochs=-1; max_iter=-1 stands for"),
+    "a kind in a list": ('problem="kernel-svm"', 'problem=["kernel-svm"]', r"unknown kind of problem \['kernel-svm'\]"),
+    "a number for a name": ('name="mine"', "name=3", "3 is not a valid solver name"),
+    "no class": ('method=f"{__name__}:Mine"', 'method="Mine"', "no method at 'Mine', which must be 'module:Class'"),
+    "no cores": (
+        "random_state=None, initial=None",
+        'random_state=None, initial=None, core="compiled"',
+        "Mine takes core=: name its modules in compiled_core and reference_core",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_solver_is_refused_with_what_to_do(write_plugin, mistake):
+    old, new, message = MISTAKES[mistake]
+    with pytest.raises(ValueError, match=f"plug-in mine.py: .*{message}") as refusal:
+        plugins.load(write_plugin("mine", (old, new)))
+    assert "it raised" not in str(refusal.value)  # not an error of our code
+
+
+def test_what_an_import_prints_is_not_in_the_output_of_the_command(write_plugin, capsys):
+    path = write_plugin("mine", ("SOLVERS = [", "print('hello')\nSOLVERS = ["))
+    capsys.readouterr()
+    plugins.load(path)
+    assert capsys.readouterr() == ("", "hello\n")
 
 
 def test_what_is_no_plug_in_file_is_refused(tmp_path):

@@ -54,7 +54,7 @@ FAULTS = {
     "states its objective": (
         "return self.problem.objective(f, self.beta @ f,",
         "return 1.001 * self.problem.objective(f, self.beta @ f,",
-        "the objective of the solution",
+        r"objective\(\) \(kernel, hinge\) is .*, computed from solution\(\)",
     ),
     "certifies its distance to the optimum": (
         "return self.problem.gap(",

@@ -2,6 +2,8 @@
 
 import click
 
+PATHS = "plug-ins"  # where the context keeps the paths as given
+
 
 def _load(ctx, parameter, paths):
     if paths:
@@ -9,6 +11,7 @@ def _load(ctx, parameter, paths):
 
         for path in paths:
             plugins.load(path)
+        ctx.meta[PATHS] = paths
 
 
 # The files are loaded when the option is read, before any name is looked up.

@@ -65,7 +65,7 @@ def side_of_store(folder):
     Raises
     ------
     ValueError
-        If there is no such folder, or no record in it.
+        If there is no such folder, no record in it, or none of an experiment that is known.
     """
     records, notes = _read(folder)
     return _side(str(folder), records, notes)
@@ -83,7 +83,8 @@ def side_of_commit(folder, commit):
     Raises
     ------
     ValueError
-        If no record, or records of several commits, have it; the message says which commits there are.
+        If no record, or records of several commits, have it; the message says which commits there are. Or if none of
+        its records is of an experiment that is known.
     """
     records, notes = _read(folder)
     commits = [str(part(record, "environment").get("git_commit")) for record in records]
@@ -110,4 +111,6 @@ def _read(folder):
 
 def _side(name, records, notes):
     found, undeclared = results_of(records)
+    if not found:  # "no change" would be said of nothing
+        raise ValueError(f"no record of {name!r} can be compared ({'; '.join(undeclared)})")
     return Side(name, {(r.experiment.name, r.scale): r for r in found}, notes + undeclared)

@@ -110,10 +110,7 @@ def states_its_objective(entry):
             _advance(solver, _steps(entry))
             found = objective_of(problem, solver.solution(), loss)
             require_close(
-                f"the objective of the solution ({form}, {loss}) is {found!r}; objective()",
-                solver.objective(),
-                found,
-                SLACK,
+                f"objective() ({form}, {loss})", solver.objective(), found, SLACK, other="computed from solution()"
             )
 
 
@@ -218,7 +215,8 @@ def may_be_resumed(entry):
     solution = begun.solution()
     rest = build(entry, problem, random_state=rng, initial=solution)
     require(rest.n_iter == begun.n_iter, f"n_iter is {rest.n_iter} after a start from {begun.n_iter}")
-    require_close("after a start from it, the objective", rest.objective(), begun.objective(), SLACK)
+    objectives = rest.objective(), begun.objective()
+    require_close("after a start from it, the objective", *objectives, SLACK, other="that of the solution was")
     _advance(rest, 4 * unit)
     scale = max(np.abs(whole.solution().coef).max(), 1e-300)
     np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=0, atol=1e-4 * scale)
@@ -246,7 +244,7 @@ def works_on_rows_of_single_precision(entry):
         solver = build(entry, problem, data={"dtype": dtype})
         _advance(solver, 10 * _steps(entry))
         found.append(solver.objective())
-    require_close("the objective on float32 rows", *found, 1e-3)
+    require_close("the objective on float32 rows", *found, 1e-3, other="on float64 rows")
 
 
 LAWS = {

@@ -152,8 +152,8 @@ def require(condition, sentence):
         raise AssertionError(sentence)
 
 
-def require_close(name, ours, theirs, relative=0.0, absolute=0.0):
-    """Raise AssertionError unless two numbers are equal up to the larger of the tolerances."""
+def require_close(name, ours, theirs, relative=0.0, absolute=0.0, *, other="in the reference"):
+    """Raise AssertionError unless two numbers are equal up to the larger tolerance; `other` introduces the second."""
     both = ours is not None and theirs is not None
     close = both and abs(ours - theirs) <= max(relative * abs(theirs), absolute)  # False for NaN
-    require(close, f"{name} is {ours!r}, in the reference {theirs!r}")
+    require(close, f"{name} is {ours!r}, {other} {theirs!r}")
