@@ -12,7 +12,7 @@ from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.drawing.frame import legible
 from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
-from kernbench.report.charts.drawing.scales import ticks
+from kernbench.report.charts.drawing.scales import limits, round_ticks, ticks
 from kernbench.report.charts.drawing.styles import category_styles, method_styles
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.marks import legend_columns
@@ -384,3 +384,11 @@ def test_the_caption_tells_the_ends_of_the_slopes_of_several_panels_with_an_inte
 def test_a_unit_keeps_its_capitals_below_a_heat_map(drawn, rows):
     (picture,) = drawn(rows, HeatMap("heat", "Heat", Axis("seconds.fit", "pAUC time", "GB")))
     assert "pAUC time (GB)." in picture.caption
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_an_axis_of_huge_numbers_ends_somewhere(log):
+    """Numbers of a record are finite, but may be infinite in the unit of the metric; one must not end the report."""
+    low, high = limits([[0.1, 1.7e308], [np.inf]], log)
+    assert np.isfinite([low, high]).all() and low < high
+    assert np.isfinite(ticks(low, high, True) if log else round_ticks(low, high)).all()

@@ -3,12 +3,13 @@
 import numpy as np
 
 MARGIN = 0.06  # of an axis, beyond its outermost points
+LARGEST = 1e250  # what lies beyond is cut; ends and steps of an axis must be finite
 MANY = 7  # powers of ten; if there are more, every second or third is shown
 
 
 def limits(arrays, log):
     """The ends of an axis that shows all values of some arrays, with a margin."""
-    values = np.concatenate([np.ravel(array) for array in arrays])
+    values = np.concatenate([np.ravel(array) for array in arrays]).clip(-LARGEST, LARGEST)
     low, high = float(values.min()), float(values.max())
     if log:
         factor = max(high / low, 2.0) ** MARGIN
