@@ -25,6 +25,7 @@ from kernbench.experiments.run.processes.wording import sentence
 
 IMPORT_SECONDS = 60.0  # time limit of an import
 PLUGINS = []  # those that are loaded
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # of an experiment: its records are in a file of this name
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,10 @@ def _registered(module, path):
     for experiment in declared:
         if not isinstance(experiment, Experiment):
             raise ValueError(f"EXPERIMENTS must hold Experiment, got {experiment!r}")
+        if not isinstance(experiment.name, str) or not _NAME.fullmatch(experiment.name):
+            raise ValueError(f"{experiment.name!r} is not a valid experiment name: use letters, digits and hyphens")
+        if "quick" not in experiment.scales or not {*experiment.scales} <= {"quick", "paper"}:
+            raise ValueError(f"scales of {experiment.name!r} must be 'quick' and, if you like, 'paper'")
         if experiment.name in experiments.names():
             raise ValueError(f"there is an experiment {experiment.name!r} already: choose another name")
         experiments.EXPERIMENTS.append(experiment)
@@ -245,8 +250,17 @@ def _one_line_errors(path):
         place = f"{Path(error.filename or path).name}{line}"
         raise ValueError(f"plug-in {path.name}: it raised SyntaxError: {error.msg} ({place})") from error
     except BaseException as error:
-        said = str(error) if type(error) is ValueError and str(error) else f"it raised {sentence(error)}"
+        said = str(error) if type(error) is ValueError and str(error) else f"it raised {_described(error, path)}"
         raise ValueError(f"plug-in {path.name}: {said}") from error
+
+
+def _described(error, path):
+    """Describe an exception as `sentence` does, with the last step in the plug-in in place of one in kernbench."""
+    own = [step for step in traceback.extract_tb(error.__traceback__) if step.filename == str(path)]
+    if not own:
+        return sentence(error)
+    text = "".join(traceback.format_exception_only(error))
+    return f"{' '.join(text.split())} ({path.name}:{own[-1].lineno}, in {own[-1].name})"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kernbench import KernelSVC
+from kernbench.cli import main
 from kernbench.experiments import plugins
 from kernbench.experiments import registry as experiments
 from kernbench.experiments.run import run
@@ -187,6 +188,32 @@ def test_a_mistake_in_a_solver_is_refused_with_what_to_do(write_plugin, mistake)
     with pytest.raises(ValueError, match=f"plug-in mine.py: .*{message}") as refusal:
         plugins.load(write_plugin("mine", (old, new)))
     assert "it raised" not in str(refusal.value)  # not an error of our code
+
+
+DECLARED = {  # the same of experiments
+    "a name with a space": ('name="mine"', 'name="my own"', "'my own' is not a valid experiment name"),
+    "a number for a name": ('name="mine"', "name=3", "3 is not a valid experiment name"),
+    "another scale": ('"quick": scale', '"fast": scale', "scales of 'mine' must be 'quick' and, if you like, 'paper'"),
+    "a dot": ("estimators:KernelSVC", "estimators.KernelSVC", "method 'wide': estimator must be 'module:name', got 'k"),
+    "a class": ('"kernbench.estimators:KernelSVC"', "dict", "method 'wide': estimator must be .*, got <class 'dict'>"),
+    "a set": ('"C": 10.0', '"C": {10.0}', "method 'wide': params must be numbers, .* set is not JSON serializable"),
+    "an array": ('"n_test": 1000', '"n_test": np.ones(2)', "data set 'checkerboard': arguments must be numbers, .* nd"),
+    "no loader": ('repeat_argument="seed"', 'loader="load"', "data set 'checkerboard': loader must be 'module:name'"),
+    "no judge": ("own_data=True", 'evaluate="judge"', "experiment 'mine': evaluate must be 'module:name', got 'judge'"),
+    "no time": ("time_limit=60.0", "time_limit=-1", r"repeats >= 1 and time_limit > 0, got 1 and -1"),
+    "text for a metric": ("metrics=(m.TEST", 'metrics=("error", m.TEST', r"has no attribute 'name' \(mine.py:"),
+}
+
+
+@pytest.mark.parametrize("mistake", DECLARED)
+def test_a_mistake_in_an_experiment_is_refused_with_what_to_do(tmp_path, forgotten_plugins, mistake):
+    old, new, message = DECLARED[mistake]
+    main(["new", "experiment", "mine", "--folder", str(tmp_path)], standalone_mode=False)
+    path = tmp_path / "mine.py"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new).replace("\n\nMETHODS", "\nimport numpy as np\n\nMETHODS"))
+    with pytest.raises(ValueError, match=f"plug-in mine.py: .*{message}"):
+        plugins.load(path)
 
 
 def test_what_an_import_prints_is_not_in_the_output_of_the_command(write_plugin, capsys):

@@ -1,5 +1,7 @@
 """The parts of an experiment: data sets, scales, methods, metrics, and the paper's own numbers."""
 
+import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +20,20 @@ def require_unique(what, items):
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{what} {name!r} is declared twice")
+
+
+def require_address(whose, what, address):
+    """Raise ValueError unless `address` is text of the form ``"module:name"``, or None."""
+    if address is not None and not (isinstance(address, str) and re.fullmatch(r"[\w.]+:\w+", address)):
+        raise ValueError(f"{whose}: {what} must be 'module:name', got {address!r}")
+
+
+def require_plain(whose, what, values):
+    """Raise ValueError unless JSON can hold `values`: they go to another process, and into records."""
+    try:
+        json.dumps(values)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{whose}: {what} must be numbers, text, lists and dicts, as in JSON: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -59,6 +75,12 @@ class Setting:
     label: str = ""
     methods: tuple[Any, ...] | None = None
     repeat_argument: str | None = None
+
+    def __post_init__(self) -> None:
+        whose = f"data set {self.name!r}"
+        require_address(whose, "loader", self.loader)
+        require_plain(whose, "arguments", self.arguments)
+        require_plain(whose, "params", self.params)
 
     def arguments_of(self, repeat: Any) -> Any:
         """Keyword arguments of the loader for one repeat."""
@@ -110,6 +132,8 @@ class Scale:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
+        if not self.repeats >= 1 or not self.time_limit > 0:
+            raise ValueError(f"a scale has repeats >= 1 and time_limit > 0, got {self.repeats} and {self.time_limit}")
         require_unique("data set", self.settings)
 
     def setting(self, name: Any) -> Any:
@@ -174,6 +198,10 @@ class Method:
     def __post_init__(self) -> None:
         if (self.depends_on is None) != (self.budget_fraction is None):
             raise ValueError(f"method {self.name!r}: depends_on and budget_fraction go together")
+        whose = f"method {self.name!r}"
+        require_address(whose, "estimator", self.estimator)
+        require_address(whose, "measure", self.measure)
+        require_plain(whose, "params", self.params)
 
 
 @dataclass(frozen=True)
