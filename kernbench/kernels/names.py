@@ -64,10 +64,18 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
 
 
 def refuse_class(kernel):
-    """Raise ValueError for the class of a kernel in place of an object."""
+    """Raise ValueError for the class of a kernel in place of an object, and for one with values of its own.
+
+    The compiled loops know a kernel by its routine, and would compute the values of the class that it is derived from.
+    """
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         name = kernel.__name__
         raise ValueError(f"kernel={name} is a class: pass a kernel object, {name}(...) with its parameters")
+    if isinstance(kernel, Kernel) and type(kernel).__call__ is not Kernel.__call__:
+        raise ValueError(
+            f"{type(kernel).__name__} has a __call__ of its own, which the compiled loops do not ask: pass a Python "
+            "function f(X, Z) -> matrix as kernel instead"
+        )
 
 
 def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_state=None):

@@ -1,5 +1,6 @@
 """Kernels that are Python functions: called with batches, and their results are checked."""
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from kernbench import ROCSVC, KernelRegressor, KernelRegressorCV, KernelSVC, KernelSVCCV
-from kernbench.kernels import Callable
+from kernbench.kernels import Callable, Gaussian
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
 
@@ -100,6 +101,28 @@ def test_errors_of_the_function_come_through(X):
     ):
         with pytest.raises(KeyError, match="not today"):
             compute()
+
+
+@pytest.mark.parametrize("estimator", [KernelSVC, KernelRegressor, ROCSVC])
+def test_a_function_that_is_not_symmetric_is_refused(X, estimator):
+    """Its rows would be taken for its columns: a model of nothing, that says it has converged."""
+    order = np.triu(np.ones((X.shape[1], X.shape[1])))
+    y = np.where(X[:, 0] > 0, 1, 0)
+    with pytest.raises(ValueError, match=r"must be symmetric: .* k\(x, z\) is .* and k\(z, x\) is"):
+        estimator(kernel=lambda A, B: A @ order @ B.T).fit(X, y)
+    with warnings.catch_warnings(action="ignore"):
+        estimator(kernel=lambda A, B: A.astype(np.float16) @ B.T.astype(np.float16), max_iter=1).fit(X, y)
+
+
+def test_a_kernel_with_values_of_its_own_is_refused(X):
+    """Those of the class that it is derived from were taken, in silence."""
+
+    class Ones(Gaussian):
+        def __call__(self, X, Z=None, **options):
+            return np.ones((len(X), len(X if Z is None else Z)))
+
+    with pytest.raises(ValueError, match="Ones has a __call__ of its own, which the compiled loops do not ask"):
+        KernelSVC(kernel=Ones(1.0)).fit(X, np.where(X[:, 0] > 0, 1, 0))
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])

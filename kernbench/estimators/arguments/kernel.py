@@ -11,6 +11,7 @@ from kernbench.validation.numbers import check_name, is_integer, is_number
 from kernbench.validation.objects import function_rows
 
 GAMMAS = ("scale", "auto", "median")
+ASYMMETRY = 1e-3  # share of the largest value; functions may compute in half precision
 
 
 def check_kernel(model):
@@ -84,11 +85,21 @@ def weighted_scale(X, weights):
 
 
 def _check_function(function, X):
-    """Call a kernel function on a few rows and check the shape of what it returns."""
+    """Call a kernel function on a few rows and check the shape of what it returns, and whether it is symmetric."""
     few, more = function_rows(X[:2]), function_rows(X[:3])
-    shape = np.shape(function(few, more))
+    values = function(few, more)
+    shape = np.shape(values)
     if shape != (few.shape[0], more.shape[0]):
         raise ValueError(
             "a kernel function must return the matrix of k(x, z) for all rows of its two arguments: expected "
             f"shape {(few.shape[0], more.shape[0])}, got {shape}"
+        )
+    values = values.toarray() if sparse.issparse(values) else np.asarray(values)
+    if shape[0] < 2 or values.dtype.kind not in "biuf" or not np.isfinite(values).all():
+        return  # what these are is said where all values are checked
+    (first, there), (back, second) = values[:, :2].astype(np.float64)
+    if abs(there - back) > ASYMMETRY * max(map(abs, (first, there, back, second))):
+        raise ValueError(
+            f"a kernel function must be symmetric: for the first two rows x and z of X, k(x, z) is {there:.6g} and "
+            f"k(z, x) is {back:.6g}"
         )
