@@ -147,6 +147,12 @@ def command(
     from kernbench.experiments import registry
     from kernbench.experiments.run import runner
 
+    for name in () if experiments == ("all",) else experiments:
+        try:
+            registry.get(name)
+        except ValueError as unknown:
+            raise ValueError(f"{unknown} An experiment of your own needs --plugin FILE.") from None
+
     def start(on_event):
         return runner.run(
             registry.names() if experiments in ((), ("all",)) else list(experiments),

@@ -507,6 +507,10 @@ def add(entry):
                 f"solver {entry.name!r}: {method.__name__}({entry.kind.first}, y, *, {', '.join(given)}) is what the "
                 f"estimators call; {error}"
             ) from error
+    texts = {"paper": entry.paper, "complexity": entry.complexity, "stopping": entry.stopping}
+    unsaid = [name for name, text in texts.items() if not isinstance(text, str)]
+    if unsaid:
+        raise ValueError(f"solver {entry.name!r}: {unsaid[0]} must be text, got {texts[unsaid[0]]!r}")
     numbers = {"default_epochs": entry.default_epochs, "default_iterations": entry.default_iterations}
     wrong = [name for name, n in numbers.items() if not (isinstance(n, Real) and 0 <= n < inf)]
     if wrong or not any(numbers.values()):

@@ -40,6 +40,7 @@ def test_records_of_an_experiment_that_is_not_loaded_are_named_in_the_note(kernb
     del experiments.EXPERIMENTS[names.index("widths")]
     assert "no record of 'results' can be compared (3 records left out" in refused("compare", "results", "results")
     assert "An experiment of your own needs --plugin FILE" in refused("report")
+    assert "unknown experiment 'widths'" in (message := refused("run", "widths")) and "--plugin FILE" in message
 
 
 def test_list_and_fit_know_the_solver(kernbench):

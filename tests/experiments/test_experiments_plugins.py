@@ -173,6 +173,7 @@ MISTAKES = {  # what is typed in place of what, and what is said
     "a limit below 0": ("default_epochs=20", "default_epochs=-1", "default_epochs=-1; max_iter=-1 stands for"),
     "a kind in a list": ('problem="kernel-svm"', 'problem=["kernel-svm"]', r"unknown kind of problem \['kernel-svm'\]"),
     "a number for a name": ('name="mine"', "name=3", "3 is not a valid solver name"),
+    "no text": ('paper="yours"', "paper=None", "paper must be text, got None"),
     "no class": ('method=f"{__name__}:Mine"', 'method="Mine"', "no method at 'Mine', which must be 'module:Class'"),
     "no cores": (
         "random_state=None, initial=None",
