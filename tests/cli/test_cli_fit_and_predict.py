@@ -241,6 +241,18 @@ def test_columns_of_a_table_are_those_of_the_fit_in_their_order(kernbench, refus
     assert kernbench("predict", "m.npz", "swapped.csv").exit_code == 0  # the names of the fit are not known
 
 
+@pytest.mark.parametrize("options", [(), ("--estimator", "doublystochasticclassifier", "--chunk-rows", "50")])
+def test_a_model_is_saved_if_its_file_has_gone_during_the_fit(kernbench, moons, tmp_path, monkeypatch, options):
+    def fit(make, whole=fitting._fit):
+        found = whole(make)
+        Path("table.csv").unlink()
+        return found
+
+    monkeypatch.setattr(fitting, "_fit", fit)
+    kernbench("fit", "table.csv", *options, "--out", "m.npz")
+    assert load_model(tmp_path / "m.npz").feature_names_in_.tolist() == ["left", "right"]
+
+
 def test_a_file_that_is_no_model_is_refused(refused, moons):
     assert "not a model file" in refused("predict", "table.csv", "bare.csv")
 

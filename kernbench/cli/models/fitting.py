@@ -130,7 +130,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         if chunk_rows is not None or test_size is not None:
             raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
                              "--test-size out, and give test examples by --test")  # fmt: skip
-        X = y = None
+        X = y = names = None
         fitted = BlockFit(model, data, labels_of(label), scheduler)
         seconds, interrupted = _fit(fitted.fit)
         model, examples = fitted.model, fitted.shape
@@ -138,10 +138,12 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         X, y, X_test, y_test = train_and_test(
             data, label=label_column(label), test=test, test_size=test_size, seed=seed, stratify=entry.task != "regress"
         )
+        names = column_names(data, label_column(label))  # before a fit of hours, after which the file may be gone
         seconds, interrupted = _fit(lambda: model.fit(X, y))
         examples = X.shape
     else:
         stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
+        names = column_names(data, label_column(label))
         X = y = None
         counted = {}
         if "n_samples" in signature(model.fit_chunks).parameters:
@@ -151,9 +153,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     if not hasattr(model, "n_iter_"):
         raise click.Abort  # interrupted before there was a model
     # Those of a folder are in the model. It is given rows without names here, and would warn of them.
-    names = vars(model).pop("feature_names_in_", None)
-    if names is None and not is_folder(data):
-        names = column_names(data, label_column(label))
+    names = vars(model).pop("feature_names_in_", names)
     if out is not None:  # before anything else can go wrong
         model.set_params(verbose=0)
         _save(model, names, out)
