@@ -63,11 +63,12 @@ def _values(results, dataset, claim):
 
 
 def _of_fit(results, dataset, claim, found):
-    """The interval of `found`, the value of a single repeat, by the fit that it comes from; None without one."""
+    """The interval of `found`, the one value that repeats have, by the fit that it comes from; None without one."""
     if claim.fitted is None:
         return None
-    (record,) = results.cell(dataset, claim.method).ok
-    value, low, high = (finite(results.experiment.metric(name).of(record)) for name in claim.fitted)
+    metrics = [results.experiment.metric(name) for name in (claim.metric, *claim.fitted)]
+    rows = ([finite(metric.of(record)) for metric in metrics] for record in results.cell(dataset, claim.method).ok)
+    value, low, high = next(ends for own, *ends in rows if own is not None)
     return None if None in (value, low, high) else (found + low - value, found + high - value)
 
 

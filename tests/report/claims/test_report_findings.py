@@ -241,6 +241,13 @@ def test_repeats_of_a_fitted_power_have_the_interval_over_repeats(with_slopes, r
     assert finding.verdict == HOLDS and finding.judgements[0].interval == "3 repeats: 1.5 to 1.52."
 
 
+def test_the_one_repeat_of_several_that_has_a_fitted_power_has_its_interval(with_slopes, records, found):
+    fits = [{"slope": None}, {"slope": 1.5, "low": 1.1, "high": 2.0}]
+    rows = [records.one(repeat=k, metrics=fit) for k, fit in enumerate(fits)]
+    (finding,) = found(with_slopes, rows, Bound("", "smo", "slope", 1.6, fitted=FITTED))
+    assert finding.verdict == OPEN and "95 % interval 1.1 to 2," in finding.judgements[0].interval
+
+
 def test_the_end_of_an_interval_has_as_many_digits_as_tell_it_from_the_limit(with_slopes, records, found):
     row = records.one(metrics={"slope": -0.7, "low": -1.0, "high": -0.39971})
     (finding,) = found(with_slopes, [row], Bound("", "smo", "slope", -0.4, fitted=FITTED))
