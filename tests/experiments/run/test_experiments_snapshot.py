@@ -12,6 +12,7 @@ from kernbench._lazy import load
 from kernbench.experiments import Setting, registry
 from kernbench.experiments.run import Store, environment, run
 from kernbench.experiments.run import idle as idle_module
+from kernbench.experiments.run import outdated as outdated_module
 from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.idle import IdleMachine
@@ -213,6 +214,15 @@ def test_a_record_is_outdated_by_whatever_its_cell_is_made_of(make_experiment, f
     # A measurement that draws data of its own describes these; its key has the checksum of the cell's data.
     own = record(now, load(now.loader)(**now.arguments).checksum)
     assert not is_outdated(own | {"data": {"checksum": "of its own data"}})
+
+
+def test_data_are_not_read_to_see_that_the_code_has_changed(make_experiment, fake, clean, monkeypatch):
+    (now,) = plan([make_experiment(fake("good"))], "quick")[0]
+    place = dict(zip(("experiment", "scale", "dataset", "method", "repeat"), now.place))
+    found = {**clean, "experiment_code": "earlier"}
+    monkeypatch.setattr(outdated_module, "description", lambda cell: pytest.fail("the data are read"))
+    record = {**place, "key": cell_key(now, "of data", found), "data": {"checksum": "of data"}, "environment": found}
+    assert outdated({now.place: now})(record)
 
 
 @pytest.mark.slow
