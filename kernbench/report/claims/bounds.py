@@ -91,7 +91,7 @@ def summed_up(results, claim, judgements):
         return judgements
     metric = results.experiment.metric(claim.metric)
     first, last = sorted(holding, key=lambda judgement: judgement.value)[:: len(holding) - 1]
-    low, high = (f"{_shown(metric, claim, end.value)} ({end.dataset})" for end in (first, last))
+    low, high = (f"{_told_apart(metric, claim, end.value, claim.bound)[0]} ({end.dataset})" for end in (first, last))
     where = f"{len(holding)} of {len(judgements)} data sets"
     counts = [judgement.n_repeats for judgement in holding]
     scatter = f"{text.span(counts, 'repeat')} of each{_without_interval(holding)}."

@@ -254,6 +254,13 @@ def test_the_end_of_an_interval_has_as_many_digits_as_tell_it_from_the_limit(wit
     assert finding.verdict == OPEN and "−1 to −0.3997, of" in finding.judgements[0].interval
 
 
+def test_the_ends_over_data_sets_have_as_many_digits_as_tell_them_from_the_limit(measured, records, found):
+    rows = [records.one(dataset=f"d{k}", error=error) for k, error in enumerate((0.1, 0.15, 0.15, 0.15, 0.199996))]
+    (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.2))
+    (judgement,) = finding.judgements
+    assert "from 10.00 % (d0) to 19.9996 % (d4)." in judgement.why
+
+
 def test_an_interval_that_is_not_declared_or_of_a_ratio_is_refused(measured):
     with pytest.raises(ValueError, match="slope"):
         replace(measured, claims=(Bound("", "smo", "test_error", 1.0, fitted=FITTED),))
