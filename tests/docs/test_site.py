@@ -90,6 +90,16 @@ def test_inherited_members_of_other_packages_are_left_out():
     assert pages.skip_foreign_members(None, "class", "path", model.path, False, {}) is None
 
 
+def test_headings_of_docstrings_are_underlined_on_a_line_of_their_own():
+    """A paragraph that is wrapped together with its heading is no section."""
+    sections = "Attributes|Examples|Notes|Parameters|Raises|References|Returns|See Also|Yields"
+    joined = re.compile(rf"^ *(?:{sections}) +-{{4,}}", re.MULTILINE)
+    package = Path(kernbench.__file__).parent
+    found = [path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyx")]
+    assert len(found) > 300
+    assert [path.name for path in found if joined.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_types_of_docstrings_become_text_that_links_to_nothing():
     lines = [
         "Attributes",

@@ -59,8 +59,8 @@ class KernelSVC(ExpansionClassifier):
     C : float, default=1.0
         Inverse strength of the regularisation, > 0.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
-        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver accepts
-        the hinge; ``kernbench list solvers`` shows which ones minimise the other losses, and the error that the others
+        max(0, 1 - m), max(0, 1 - m)² or log(1 + exp(-m)) of the margin m. Every solver accepts the
+        hinge; ``kernbench list solvers`` shows which ones minimise the other losses, and the error that the others
         raise names them.
     solver : str, default="smo"
         ``smo`` is exact and recommended; the others reach a rough solution with fewer kernel evaluations, or are for
@@ -403,11 +403,13 @@ class KernelSVC(ExpansionClassifier):
         -------
         self
 
-        Notes ----- The number of rows of a stream is not known, so n in C = 1 / (alpha n) is ``sample_cap``, as in a
-        `fit` of that many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of
-        iterations in each call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_`` is an
-        estimate for the rows so far, ``objective_of_sample_`` the objective on the sample, ``duality_gap_`` is None,
-        and ``support_`` are indices among the rows that are kept. After `fit`, `partial_fit` starts from scratch.
+        Notes
+        -----
+        The number of rows of a stream is not known, so n in C = 1 / (alpha n) is ``sample_cap``, as in a `fit` of that
+        many rows. ``solver_options={"alpha": 1.0}`` sets alpha itself. ``max_iter`` is the number of iterations in each
+        call (by default one for every ``growth`` = 50 rows, at least 20). ``objective_`` is an estimate for the rows so
+        far, ``objective_of_sample_`` the objective on the sample, ``duality_gap_`` is None, and ``support_`` are
+        indices among the rows that are kept. After `fit`, `partial_fit` starts from scratch.
         """
         scs_stream.partial_fit(self, X, y, classes, sample_weight)
         return self
