@@ -214,7 +214,7 @@ def recompute(Work work, double deadline):
 
 
 def add_subgradient(Work work, bint reset, double deadline):
-    """Add the subgradient at the current point to the bundle, or with `reset` restart the bundle with it.
+    """Add the subgradient ahead of the current point to the bundle, or with `reset` restart the bundle with it.
 
     Return False if time ran out.
     """

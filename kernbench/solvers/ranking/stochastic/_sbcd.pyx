@@ -1,7 +1,7 @@
 """Runs of stochastic block coordinate descent on the same batches: the core of AGD-SBCD and of DCA.
 
 Rows are added to v directly after it is scaled, so that the subgradient G is never formed. The running sum of a
-threshold is updated only when the threshold changes.
+threshold's values is updated only when the threshold changes.
 """
 
 from libc.math cimport fabs
