@@ -268,10 +268,18 @@ class RandomFeatures(KernelTransformer):
         state.pop("_drawn", None)
         return state
 
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._complete_settings()
+
+    def _complete_settings(self):
+        """Take the settings of a map of an earlier version, in a file or a pickle, from its parameters."""
+        if hasattr(self, "seed_") and not hasattr(self, "settings_"):
+            self.settings_ = self._given_settings()
+
     def _check_fitted_state(self):
         self._check_parameters()
-        if not hasattr(self, "settings_"):  # in a file of an earlier version
-            self.settings_ = self._given_settings()
+        self._complete_settings()
         if set(self.settings_) != set(SETTINGS):
             raise ValueError(f"settings_ are not {', '.join(SETTINGS)}")
         type(self)(**self.settings_)._check_parameters()

@@ -1,6 +1,7 @@
 """RandomFeatures follows scikit-learn's conventions: its checks, and tools for transformers."""
 
 import doctest
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -156,6 +157,14 @@ def test_parameters_set_after_fit_do_not_change_the_map(change, keep_frequencies
     np.testing.assert_array_equal(load(tmp_path / "map.npz").transform(X), expected)
     anew = RandomFeatures(Gaussian(), random_state=0, **{"n_features": 20, **change}).fit_transform(X)
     np.testing.assert_array_equal(features.fit_transform(X), anew)
+
+
+def test_pickles_of_earlier_versions_take_their_settings_from_parameters():
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    features = RandomFeatures(Gaussian(), 20, draws="orthogonal", block_size=8, random_state=0).fit(X)
+    expected = features.transform(X)
+    del features.settings_
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(X), expected)
 
 
 def test_damaged_settings_are_refused():
