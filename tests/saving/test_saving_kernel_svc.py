@@ -94,6 +94,16 @@ def test_feature_names_come_back(tmp_path):
     assert names.dtype == object and names.tolist() == ["a", "b", "c", "d"]
 
 
+def test_integers_that_earlier_versions_took_for_true_and_false_are_read(tmp_path):
+    path = tmp_path / "model.npz"
+    model = KernelSVC().fit(X, B)
+    model.save(path)
+    resaved(path, change=lambda arrays, header: header["params"].update(fit_intercept=1))
+    loaded = load(path)
+    assert loaded.fit_intercept is True
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
 def test_a_loaded_model_can_be_fitted_and_saved_again(tmp_path):
     KernelSVC(C=3.0, warm_start=True).fit(X, Y).save(tmp_path / "one.npz")
     again = load(tmp_path / "one.npz").fit(X, B)

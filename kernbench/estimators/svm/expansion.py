@@ -275,6 +275,8 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         check_kernel_svc(self)
 
     def _check_fitted_state(self):
+        if getattr(self, "fit_intercept", None) in (0, 1):  # integers in files of earlier versions
+            self.fit_intercept = bool(self.fit_intercept)
         self._check_parameters()
         if hasattr(self, "shape_fit_"):
             self.shape_fit_ = tuple(self.shape_fit_)  # a list in a file
