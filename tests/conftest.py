@@ -212,9 +212,9 @@ def run_with_peak():
 
     def run(code, *arguments, **environment):
         command = [sys.executable, "-P", "-c", PEAK + code, *map(str, arguments)]
-        return subprocess.run(
-            command, capture_output=True, text=True, check=True, env={**os.environ, **environment}
-        ).stdout
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     return run
 

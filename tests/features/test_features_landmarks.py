@@ -108,7 +108,8 @@ def test_k_means_rounds_no_centre_out_of_the_range_of_its_column(storage, monkey
             return self
 
     monkeypatch.setattr(cluster, "KMeans", Rounded)
-    for Rounded.side in (-1.0, 1.0):
+    for side in (-1.0, 1.0):
+        Rounded.side = side
         points = landmarks.kmeans(storage(np.full((30, 2), 0.1)), 2, rng(0))
         assert np.all((points.toarray() if sparse.issparse(points) else points) == 0.1)
 

@@ -15,8 +15,7 @@ from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
 Y = np.repeat([-1.0, 1.0], 20)
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(40, 3)) + 0.3 * Y[:, None]
+X = np.random.default_rng(0).normal(size=(40, 3)) + 0.3 * Y[:, None]
 
 
 def risk_of_pairs(alpha):
@@ -71,7 +70,7 @@ def test_a_model_that_is_worse_than_zero_as_it_is_stored_gives_way_to_zero(foldi
 
 def test_errors_of_values_count_as_those_of_the_coefficients_that_make_the_bound():
     """The bound with ten times the coefficients is that of a model of ten times the size, with errors of that size."""
-    risk, coef = risk_of_margins(), RNG.normal(size=40)
+    risk, coef = risk_of_margins(), np.random.default_rng(1).normal(size=40)
     own = measured(risk, 0.5, 10.0 * coef, 1.0, 1e-14, 1e-5, 0.0)
     risk.dual_size = 10.0 * np.abs(coef).sum()
     other = measured(risk, 0.5, coef, 1.0, 1e-14, 1e-6, 0.0)

@@ -128,10 +128,12 @@ def test_sparse_chunks_stay_sparse(form):
         X, y = X[order], y[order]
     chunks, model = chunks_of(X, y), svc(cap=100, kernel="linear", max_iter=10)
     tracemalloc.start()
-    in_batches(model, chunks) if isinstance(form, str) else model.fit_chunks(form(chunks))
-    model.predict(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        in_batches(model, chunks) if isinstance(form, str) else model.fit_chunks(form(chunks))
+        model.predict(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert peak < 4e6  # the slots would take 16 MB
 
 
