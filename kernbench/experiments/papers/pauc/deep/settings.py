@@ -123,8 +123,8 @@ PAPER_SCALE = Scale(
         ),
         digits(
             "mnist-lt-resnet20",
-            f"{TABLE_5}, ResNet-20, both step sizes and all γ, {FEW_EPOCHS} epochs: an epoch takes 32 s of one core "
-            "(64 s by AGD-SBCD), a repeat 40 minutes (projected).",
+            f"{TABLE_5}, ResNet-20, both step sizes and all γ, {FEW_EPOCHS} epochs: an epoch takes 30 s of one core "
+            "(60 s by AGD-SBCD), a repeat 36 minutes.",
             tried=WHOLE_GRID,
             methods=NETWORKS,
             optional=True,
