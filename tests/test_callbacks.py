@@ -188,7 +188,7 @@ def test_a_callback_stops_a_search_which_takes_the_best_cell_so_far():
 
     recorder, (X, y) = Enough(), examples_of("classify")
     model = KernelSVCCV([10.0, 1.0, 0.1], [0.5], cv=3).set_callbacks(recorder)
-    with pytest.warns(ConvergenceWarning, match="after 2 of 3 cells, for a callback stopped it"):
+    with pytest.warns(ConvergenceWarning, match="after 2 of 3 cells, since a callback stopped it"):
         model.fit(X, y)
     assert_well_formed(recorder)
     assert np.isnan(model.cv_results_["mean_test_score"]).tolist() == [True, False, False]

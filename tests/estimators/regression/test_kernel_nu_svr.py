@@ -140,7 +140,7 @@ def test_a_run_without_progress_names_c(estimator):
     """Of an interpolating function the objective is as small as rounding errors of the residuals times C."""
     X, y, _ = draw(0)
     zone = {"epsilon": 0.0} if estimator is KernelSVR else {}
-    with pytest.warns(ConvergenceWarning, match=r"made no progress .*lower C=1e\+100, or raise tol"):
+    with pytest.warns(ConvergenceWarning, match=r"made no further progress .*lower C=1e\+100, or raise tol"):
         estimator(C=1e100, **zone).fit(X, y)
 
 

@@ -270,7 +270,7 @@ def test_an_interrupted_search_takes_the_best_of_the_finished_cells(monkeypatch)
         add(self, index, *cell)
 
     monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
-    with pytest.warns(ConvergenceWarning, match="after 4 of 6 cells, for it was interrupted"):
+    with pytest.warns(ConvergenceWarning, match="after 4 of 6 cells, since it was interrupted"):
         search = KernelSVCCV(CS, GAMMAS, cv=3).fit(X, y)
     mean = search.cv_results_["mean_test_score"]
     np.testing.assert_array_equal(mean[added], whole.cv_results_["mean_test_score"][added])

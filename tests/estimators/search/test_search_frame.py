@@ -90,7 +90,7 @@ def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkey
         add(self, index, cell)
 
     monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
-    with pytest.warns(ConvergenceWarning, match="after 1 of . cells, for it was interrupted"):
+    with pytest.warns(ConvergenceWarning, match="after 1 of . cells, since it was interrupted"):
         search = face.make(warm_start=True).fit(X, y)
     assert [search.best_index_] == added and np.isfinite(search.cv_results_["mean_test_score"]).sum() == 1
     monkeypatch.undo()
