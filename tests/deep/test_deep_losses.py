@@ -204,7 +204,7 @@ def test_a_batch_without_a_class(module, label, missing):
         (lambda: PartialAUCLoss((0.5, 0.2)), "0 <= a < b <= 1"),
         (lambda: PartialAUCLoss((0.5, 1.2)), "0 <= a < b <= 1"),
         (lambda: PartialAUCLoss(0.5), "pair"),
-        (lambda: PartialAUCLoss((0.2, 0.5), ranks=(1, 2)), "either"),
+        (lambda: PartialAUCLoss((0.2, 0.5), ranks=(1, 2)), "pass only one of them"),
         (lambda: PartialAUCLoss(ranks=(2, 2)), "0 <= m < n"),
         (lambda: PartialAUCLoss(ranks=(0.5, 2)), "integers"),
         (lambda: PartialAUCLoss(loss="log-loss"), "did you mean 'log_loss'"),
