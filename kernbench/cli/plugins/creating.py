@@ -169,7 +169,7 @@ def _write_built_in(what, name, taken, checkout):
 
 def _checked_words(what, name, taken, folder):
     """Return what stands for the names in a template; raise ValueError for a name that is invalid or taken."""
-    from kernbench.solvers.registry import NAME
+    from kernbench.solvers.entry_checks import NAME
 
     if not NAME.fullmatch(name):
         raise ValueError(

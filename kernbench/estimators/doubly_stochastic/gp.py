@@ -1,6 +1,5 @@
 """Gaussian process regression by doubly stochastic gradients: `DoublyStochasticGPRegressor`."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +9,11 @@ from sklearn.base import RegressorMixin
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
+from kernbench.estimators.doubly_stochastic.kept_rows import KeptRows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype, digest_of
-from kernbench.estimators.doubly_stochastic.parameters import BATCH, batch_size_of
+from kernbench.estimators.doubly_stochastic.parameters import batch_size_of
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.fit.fitted_state import check_floats, require
-from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES
 from kernbench.features.maps.forms import ADDITIVE, ALL_DRAWS
@@ -30,7 +29,7 @@ SMALLEST_BLOCK = {None: 2048, "points": 2048, "operator": 512}  # by std, if one
 OF_FREQUENCIES = ("rbf", "gaussian", "laplacian")
 
 
-class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
+class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticModel):
     r"""Gaussian process regression by doubly stochastic gradients: posterior mean, and standard deviations.
 
     The posterior mean of a Gaussian process with covariance k and noise of variance :math:`\sigma^2` minimises
@@ -386,41 +385,6 @@ class DoublyStochasticGPRegressor(RegressorMixin, DoublyStochasticModel):
 
         self._fit_stream(reader, X, take, n_rows=max(1, int(n_samples)), fault=fault)
         return self
-
-    def _keep_rows(self, X, y):
-        """Keep as many of the rows just learned from as a window holds, where the solver had none.
-
-        Without them a `partial_fit` of few rows would replace the posterior by that of these rows.
-        """
-        last = self._progress
-        if not self.precondition or "window" in (self.solver_options or {}) or "recent_X" in last.solution.state:
-            return
-        size = max(BATCH, self._rows_per_feature * self.block_coef_.shape[1])
-        if X.shape[0] > size:
-            kept = np.sort(np.random.default_rng(last.seeds[1]).choice(X.shape[0], size, replace=False))
-            X, y = X[kept], y[kept]
-        self._progress = replace(last, rows=(as_dtype(X, self.dtype_).copy(), y.copy()))
-
-    def _warn_of_rows_alone(self, n_rows):
-        """Warn where `partial_fit` continues a model by few rows, and rows before them are not known."""
-        last = getattr(self, "_progress", None)
-        has_window = last is not None and (last.rows is not None or "recent_X" in last.solution.state)
-        is_alone = hasattr(self, "block_coef_") and (self.std == "operator" or not has_window)
-        if self.precondition and is_alone and n_rows < min(BATCH, self.n_samples_):
-            what = "standard deviations" if has_window else "the model"
-            warn(
-                f"DoublyStochasticGPRegressor: partial_fit learns {what} from these {n_rows} rows without those before "
-                f"them, which moves the posterior towards that of the {n_rows} rows alone. Pass {BATCH} rows at a "
-                "time, or set precondition=False."
-            )
-
-    def _progress_so_far(self):
-        last = super()._progress_so_far()
-        if last is None or last.rows is None:
-            return last
-        X, y = last.rows
-        state = {**last.solution.state, "recent_X": X, "recent_y": self._targets(X, y)}
-        return replace(last, solution=replace(last.solution, state=state))
 
     def _set_points(self, points):
         vars(self).pop("points_", None)

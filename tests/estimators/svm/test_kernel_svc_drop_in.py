@@ -35,13 +35,13 @@ def test_shrinking_is_an_option_of_smo(monkeypatch, shrinking):
             super().__init__(*args, **kwargs)
 
     monkeypatch.setattr(smo, "SMO", Watched)
-    from kernbench.solvers import registry
+    from kernbench._lazy import load as load_address
 
-    registry.load.cache_clear()
+    load_address.cache_clear()
     try:
         KernelSVC(shrinking=shrinking, max_iter=1000).fit(X[50:], Y[50:])
     finally:
-        registry.load.cache_clear()
+        load_address.cache_clear()
     assert seen == [shrinking]
     KernelSVC(solver="sdca", shrinking=shrinking, random_state=0).fit(X[50:], Y[50:])
 
