@@ -25,6 +25,7 @@ SVM = {
     "ijcnn1": "ijcnn1, 49,990 × 22, γ = 2, C = 32",
     "w8a": "w8a, 34,824 × 300, γ = 0.05, C = 10",
 }
+SVC = ("libsvm", "libsvm-tuned")  # with the default cache and with 2 GB
 SVM_METHODS = ("libsvm", "libsvm-tuned", "intelex-f32", "intelex-f64", "smo", "smo-f64")
 
 
@@ -98,10 +99,10 @@ def _table(head, rows):
 
 
 def _svm(records):
-    """Seconds of a fit by data set and method, and factors over SVC with the large cache."""
+    """Seconds of a fit by data set and method, and factors over SVC with the cache that is faster there."""
     seconds = {name: {method: records.seconds("peers-svm", name, method) for method in SVM_METHODS} for name in SVM}
     seconds = {name: row for name, row in seconds.items() if row["smo"] and row["libsvm-tuned"]}
-    return seconds, [row["libsvm-tuned"] / row["smo"] for row in seconds.values()]
+    return seconds, [min(row[peer] for peer in SVC if row[peer]) / row["smo"] for row in seconds.values()]
 
 
 def _gap(records, name, method):
@@ -113,11 +114,11 @@ def svm_headline(records):
     seconds, factors = _svm(records)
     n_sets = len({name.removesuffix("-wide") for name in seconds})
     sets = f"{len(seconds)} problems on {n_sets}" if n_sets < len(seconds) else f"{n_sets}"
-    machine = records.machine(*(("peers-svm", name, method) for name in seconds for method in ("libsvm-tuned", "smo")))
+    machine = records.machine(*(("peers-svm", name, method) for name in seconds for method in (*SVC, "smo")))
     return (
-        f"On {sets} public data sets `KernelSVC` trains **{_range(factors)} times faster than scikit-learn's `SVC` "
-        "with a cache of 2 GB**,\n"
-        f"to the same test errors and with a certified duality gap ({machine};\n"
+        f"On {sets} public data sets `KernelSVC` trains **{_range(factors)} times faster than scikit-learn's `SVC`** "
+        "with the\nfaster of its default cache and one of 2 GB, to the same test errors and with a certified duality gap\n"
+        f"({machine};\n"
         "[table](docs/performance.md)). `ROCSVC` ranks by all pairs of millions of rows, exactly.\n"
     )
 
@@ -128,9 +129,7 @@ def svm_table(records):
     rows = []
     for name, row in seconds.items():
         ours = f"**{_significant(row['smo'])} / {_significant(row['smo-f64'])}**"
-        speed = " / ".join(
-            f"{row[peer] / row['smo']:.0f} ×" if row[peer] else "–" for peer in ("libsvm", "libsvm-tuned")
-        )
+        speed = " / ".join(f"{row[peer] / row['smo']:.0f} ×" if row[peer] else "–" for peer in SVC)
         intelex = f"{row['intelex-f32'] / row['smo']:.1f} × / {row['intelex-f64'] / row['smo-f64']:.1f} ×"
         gaps = " / ".join(f"{_gap(records, name, method):.0e}" for method in ("libsvm-tuned", "smo"))
         shown = [_significant(row[method]) for method in SVM_METHODS[:4]]
