@@ -117,8 +117,8 @@ def svm_headline(records):
     machine = records.machine(*(("peers-svm", name, method) for name in seconds for method in (*SVC, "smo")))
     return (
         f"On {sets} public data sets `KernelSVC` trains **{_range(factors)} times faster than scikit-learn's `SVC`** "
-        "with the\nfaster of its default cache and one of 2 GB, to the same test errors and with a certified duality gap\n"
-        f"({machine};\n"
+        "with the\nfaster of its default cache and one of 2 GB, to the same test errors and with a certified duality "
+        f"gap\n({machine};\n"
         "[table](docs/performance.md)). `ROCSVC` ranks by all pairs of millions of rows, exactly.\n"
     )
 
