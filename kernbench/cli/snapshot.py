@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kernbench.cli.running import SCALES, show, use_data
+from kernbench.cli.running import SCALES, Repeats, show, use_data
 
 
 @click.command("snapshot")
@@ -21,6 +21,14 @@ from kernbench.cli.running import SCALES, show, use_data
 )
 @click.option(
     "--results", type=click.Path(path_type=Path), default="snapshot", show_default=True, help="Folder of the records."
+)
+@click.option(
+    "--repeats",
+    type=Repeats(),
+    default="auto",
+    show_default=True,
+    metavar="INTEGER|auto",
+    help="Now so many of each fit, with --only where a claim needs more than the rule gives.",
 )
 @click.option(
     "--max-hours",
@@ -45,7 +53,7 @@ from kernbench.cli.running import SCALES, show, use_data
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
-def command(ctx, experiments, only, skip, scale, data, results, max_hours, earlier, any_machine, dry_run):
+def command(ctx, experiments, only, skip, scale, data, results, repeats, max_hours, earlier, any_machine, dry_run):
     """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
@@ -63,6 +71,7 @@ def command(ctx, experiments, only, skip, scale, data, results, max_hours, earli
       kernbench snapshot --max-hours 8
       kernbench snapshot peers-svm tuning
       kernbench snapshot --only 'peers-svm/adult/*'
+      kernbench snapshot --only 'peers-svm/adult/*' --repeats 10
       kernbench report --results snapshot --compact
 
     """
@@ -82,6 +91,7 @@ def command(ctx, experiments, only, skip, scale, data, results, max_hours, earli
             skip=skip,
             scale=scale,
             earlier=earlier,
+            repeats=repeats,
             max_hours=max_hours,
             any_machine=any_machine,
             dry_run=dry_run,

@@ -4,9 +4,8 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.machine import description
 from kernbench.experiments.run.progress import Event
-from kernbench.experiments.run.repeats import AUTO
 from kernbench.experiments.run.stored import place_of
-from kernbench.experiments.run.storing.store import Store
+from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
 def drop_outdated(folder, experiments, scale, on_event=None):
@@ -25,7 +24,10 @@ def drop_outdated(folder, experiments, scale, on_event=None):
     for experiment in experiments:
         if not store.path(experiment.name).exists():
             continue
-        cells, gaps = plan([experiment], scale, repeats=AUTO, optional=True)
+        with skipped_lines():
+            # As many repeats as a call with `repeats` has made: more than the rule may give.
+            repeats = 1 + max((record["repeat"] for record in store.records(experiment.name)), default=0)
+        cells, gaps = plan([experiment], scale, repeats=repeats, optional=True)
         is_outdated = outdated({cell.place: cell for cell in cells}, {gap.method for gap in gaps})
         dropped, copy = store.clean(experiment.name, is_outdated)
         if dropped and on_event is not None:

@@ -25,6 +25,7 @@ def snapshot(
     skip=None,
     scale="paper",
     earlier=None,
+    repeats=AUTO,
     max_hours=None,
     any_machine=False,
     dry_run=False,
@@ -52,6 +53,8 @@ def snapshot(
     earlier : str or Path, optional
         Records, of any code, that say what takes long: a folder or a packed file. By default those of the report in the
         checkout. A cell without any counts as a minute, one that only ran out of time as its limit.
+    repeats : int or "auto", default="auto"
+        Of each cell, for this call: a number where the rule leaves a claim undecided. A later call drops none of them.
     max_hours : float, optional
         Start no cell after this time.
     any_machine : bool, default=False
@@ -92,7 +95,7 @@ def snapshot(
     scales = {record["scale"] for record in records} - {scale}
     if scales:
         raise ValueError(f"{folder} holds records at {min(scales)} scale: name another folder by --results")
-    options = {"scale": scale, "results": folder, "repeats": AUTO, "when_idle": True, "retry": False}
+    options = {"scale": scale, "results": folder, "repeats": repeats, "when_idle": True, "retry": False}
     options |= {"optional": True, "max_hours": max_hours, "any_machine": any_machine, "on_event": on_event}
     options["earlier"] = [*records, *_records_of(_REPORT if earlier is None and _REPORT.exists() else earlier)]
     patterns = {"only": only, "skip": skip}
@@ -114,6 +117,7 @@ def snapshot(
             "started": started.isoformat(timespec="seconds"),
             "experiments": [one.name for one in asked],
             **{name: list(given) for name, given in patterns.items() if given},
+            **({} if repeats == AUTO else {"repeats": repeats}),
             "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
             "paused_hours": None if summary is None else round(summary.paused_seconds / 3600, 3),
             "fits": None if summary is None else len(summary.records),
@@ -122,7 +126,7 @@ def snapshot(
         if folder.is_dir():
             before = dict.fromkeys(name for one in runs for name in one.get("experiments", ()))
             others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
-            planned = run([*asked, *others], **options | {"on_event": _ignore}, dry_run=True)
+            planned = run([*asked, *others], **options | {"repeats": AUTO, "on_event": _ignore}, dry_run=True)
             with skipped_lines():
                 records = Store(folder).records()
             manifest = description(records, here, [*runs, this], planned)

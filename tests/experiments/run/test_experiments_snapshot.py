@@ -121,6 +121,20 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     assert manifest["cut"] == [] and manifest["records_ok"] == 10
 
 
+def test_a_part_may_have_more_repeats_than_the_rule_gives_and_keeps_them(tmp_path, make_experiment, fake, clean):
+    experiment = make_experiment(fake("first"), fake("second"), repeats=1)
+    options = {"experiments": [experiment], "scale": "quick"}
+    snapshot(tmp_path, **options, repeats=6, only=["*/*/first"])
+    assert [run_.get("repeats") for run_ in json.loads((tmp_path / MANIFEST).read_text())["runs"]] == [6]
+    snapshot(tmp_path, **options)
+    made = [(record["method"], record["repeat"]) for record in Store(tmp_path).records("fake")]
+    assert sorted(made) == [("first", k) for k in range(6)] + [("second", k) for k in range(5)]
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["cut"] == [] and "repeats" not in manifest["runs"][1]
+    with pytest.raises(ValueError, match="repeats must be a positive integer"):
+        snapshot(tmp_path, **options, repeats=0)
+
+
 @pytest.mark.slow
 def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment, fake, clean):
     settings = [Setting(name, {}, loader="experiment_fakes:load", optional=name == "late") for name in ("late", "step")]
