@@ -103,7 +103,15 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     """
     from kernbench.cli.models.blocks import BlockFit, is_folder, labels_of
     from kernbench.cli.models.literals import parse_settings
-    from kernbench.cli.models.sources import chunks_of, column_names, is_file, label_column, test_rows, train_and_test
+    from kernbench.cli.models.sources import (
+        check_names,
+        chunks_of,
+        column_names,
+        is_file,
+        label_column,
+        test_rows,
+        train_and_test,
+    )
     from kernbench.cli.outputs import check_writable_file
 
     entry = find(estimator, tune)
@@ -144,6 +152,8 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     else:
         stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
         names = column_names(data, label_column(label))
+        if test is not None:
+            check_names(test, label_column(label), names)
         X = y = None
         counted = {}
         if "n_samples" in signature(model.fit_chunks).parameters:
