@@ -61,7 +61,10 @@ class Finding:
 
     @property
     def words(self):
-        """The verdict and its counts: ``"holds on 4 of 5 data sets judged; 1 cannot be judged; 2 have no records"``."""
+        """The verdict, its counts and where a single repeat decides.
+
+        As ``"holds on 4 of 5 data sets judged (one repeat on 2 of 5); 1 cannot be judged; 2 have no records"``.
+        """
         if not self.n_judged:
             return OPEN if self.judgements else UNRECORDED
         noun = "generated data set" if self.generated else "data set"
@@ -71,7 +74,8 @@ class Finding:
         where = f" on {share} {text.plural(self.n_judged, noun)}{' judged' if self.n_open else ''}"
         if self.n_judged == 1:
             where = f" on 1 {noun}" if rest else " on generated data" if self.generated else ""
-        return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}", *rest])
+        single = f" ({self.repeats})" if self.repeats else ""
+        return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}{single}", *rest])
 
     @property
     def repeats(self):

@@ -112,25 +112,29 @@ def test_a_claim_holds_on_all_its_data_sets_or_it_says_on_how_many(on_six, recor
     claim = Bound("", "smo", "test_error", 0.2)
     rows = [records.one(dataset=f"d{k}") for k in range(4)]
     (finding,) = found(on_six, rows, claim)
-    assert finding.verdict == PARTLY and finding.words == "holds on all 4 data sets; 2 have no records"
+    assert (
+        finding.verdict == PARTLY and finding.words == "holds on all 4 data sets (one repeat each); 2 have no records"
+    )
     assert finding.absent == ["d4", "d5"]  # d6 is not for this method
     (finding,) = found(on_six, rows + [records.failure("smo", dataset=f"d{k}") for k in (4, 5)], claim)
     assert finding.verdict == PARTLY
-    assert finding.words == "holds on all 4 data sets judged; 2 cannot be judged"
+    assert finding.words == "holds on all 4 data sets judged (one repeat each); 2 cannot be judged"
     (finding,) = found(on_six, rows + [records.one(dataset="d4", error=0.3)], claim)
-    assert finding.verdict == PARTLY and finding.words == "holds on 4 of 5 data sets; 1 has no records"
+    assert (
+        finding.verdict == PARTLY and finding.words == "holds on 4 of 5 data sets (one repeat each); 1 has no records"
+    )
     (finding,) = found(on_six, rows + [records.one(dataset=f"d{k}") for k in (4, 5)], claim)
-    assert finding.verdict == HOLDS and finding.words == "holds on all 6 data sets"
+    assert finding.verdict == HOLDS and finding.words == "holds on all 6 data sets (one repeat each)"
 
 
 def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, records, found):
     rows = [records.one(dataset=f"d{k}") for k in range(2)]
     (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.1))
     assert finding.verdict == FAILS
-    assert finding.words == "does not hold on any of 2 data sets; 4 have no records"
+    assert finding.words == "does not hold on any of 2 data sets (one repeat each); 4 have no records"
     rows += [records.failure("smo", dataset=f"d{k}") for k in (2, 3, 4)] + [records.one(dataset="d5", error=0.05)]
     (finding,) = found(on_six, [rows[5], *rows[2:5]], Bound("", "smo", "test_error", 0.1))
-    assert finding.words == "holds on 1 data set; 3 cannot be judged; 2 have no records"
+    assert finding.words == "holds on 1 data set (one repeat); 3 cannot be judged; 2 have no records"
     assert finding.verdict == PARTLY
     (finding,) = found(on_six, rows, Claim("", "smo", "libsvm", "test_error", 0.1))
     assert finding.verdict == OPEN and finding.words == "cannot be judged"
@@ -140,7 +144,7 @@ def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
     claim = Bound("", "smo", "test_error", 0.2)
     assert (
         standing(found(on_six, [records.one(dataset="d0")], claim))
-        == "the claim holds on 1 data set; 5 have no records"
+        == "the claim holds on 1 data set (one repeat); 5 have no records"
     )
     both = found(on_six, [records.one(dataset="d0")], claim, replace(claim, datasets=("d0",)))
     assert standing(both) == "1 of 2 claims holds, 1 in part"
@@ -149,7 +153,7 @@ def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
 def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
     claims = [Bound("", "smo", "test_error", 0.2, datasets=(name,)) for name in ("d0", "d5")]
     listed = found(on_six, [records.one(dataset="d0")], *claims)
-    assert [finding.words for finding in listed] == ["holds", "has no records"]
+    assert [finding.words for finding in listed] == ["holds (one repeat)", "has no records"]
     assert listed[1].absent == ["d5"] and listed[1].verdict == OPEN and not listed[1].generated
     assert standing(listed) == "1 of 2 claims holds, 1 without records"
 
@@ -160,7 +164,7 @@ def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, 
     asked = replace(on_six, scales={"paper": Scale(optional, repeats=1, time_limit=60)})
     rows = [records.one(dataset=f"d{k}") for k in range(5)]
     (finding,) = found(asked, rows, Bound("", "smo", "test_error", 0.2))
-    assert finding.words == "holds on all 5 data sets" and finding.absent == []
+    assert finding.words == "holds on all 5 data sets (one repeat each)" and finding.absent == []
     assert found(asked, rows, Bound("", "smo", "test_error", 0.2, datasets=("d5",))) == []
 
 
