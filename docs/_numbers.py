@@ -338,6 +338,30 @@ def one_pass(records):
     return f"{table}\n{records.machine(*(place for *place, _ in cells))}.\n"
 
 
+def lenet(records):
+    """A network, and methods on its features, docs/doubly_stochastic.md."""
+    methods = {
+        "lenet": "LeNet, trained as a whole",
+        "lenet-top": "two fully connected layers",
+        "lenet-doubly": "doubly stochastic, the paper's ν and width",
+        "lenet-doubly-alpha": "the same with `alpha=1e-6`",
+        "lenet-doubly-median": "the same with `alpha=1e-6`, the median distance as width",
+        "lenet-kernel-svc": "`KernelSVC`",
+    }
+    datasets = {"mnist-lenet": "MNIST, 60,000 rows", "mnist-deformed-lenet": "400,000 deformed digits"}
+    rows = []
+    for method, label in methods.items():
+        row = [label]
+        for dataset in datasets:
+            place = ("dsg-multiclass", dataset, method)
+            errors = list(records.values(*place, metric="test_error").values())
+            row += [_mean(errors), f"{_significant(records.seconds(*place))} s"] if errors else ["–", "–"]
+        rows.append(row)
+    header = ["", *(name for label in datasets.values() for name in (f"{label}: error, %", "time"))]
+    cells = [("dsg-multiclass", dataset, method) for dataset in datasets for method in methods]
+    return f"{_table(header, rows)}\n{records.machine(*(cell for cell in cells if records.of(*cell)))}.\n"
+
+
 def workers(records):
     """Fits over an array, files and workers, docs/distributed.md."""
     methods = {
@@ -370,6 +394,7 @@ TEXTS = {
     "deep-cats": deep_cats,
     "deep-map": deep_map,
     "one-pass": one_pass,
+    "lenet": lenet,
     "workers": workers,
 }
 
