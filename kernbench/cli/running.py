@@ -21,7 +21,12 @@ class Repeats(click.ParamType):
 
     def convert(self, value, param, ctx):
         """Return the number, or ``"auto"``."""
-        return value if value == "auto" else click.IntRange(min=1).convert(value, param, ctx)
+        if value == "auto":
+            return value
+        try:
+            return click.IntRange(min=1).convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is neither a positive integer nor 'auto'", param, ctx)
 
 
 @click.command("run")

@@ -76,6 +76,12 @@ def test_usage_errors_point_to_the_help(refused, arguments):
     assert f"see 'kernbench {arguments[0]}" in refused(*arguments)
 
 
+@pytest.mark.parametrize("command", ["run", "snapshot"])
+@pytest.mark.parametrize("number", ["x", "0", "1.5"])
+def test_repeats_are_a_number_or_auto(refused, command, number):
+    assert f"'{number}' is neither a positive integer nor 'auto'" in refused(command, "--repeats", number)
+
+
 def a_command_that_raises(error):
     group = errors.Refusing("kernbench")
 
