@@ -1,4 +1,7 @@
-"""Run commands in this process."""
+"""Run commands in this process; let the tests import the helper beside them."""
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,6 +9,8 @@ from click.testing import CliRunner
 
 from kernbench.cli import main
 from kernbench.datasets import load, write_svmlight
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from fit_lines import outcome
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from kernbench._models import BY_NAME, Model
@@ -21,12 +22,6 @@ from kernbench.estimators import KernelSVC, LinearRegressor
 from kernbench.features import Nystroem
 from kernbench.metrics import roc_auc
 from kernbench.saving import load as load_model
-
-
-def outcome(result):
-    """The lines of ``fit`` as a dict."""
-    assert result.exit_code == 0, result.output
-    return {line[:20].strip(): line[20:] for line in result.stdout.splitlines() if len(line) > 20}
 
 
 def test_fit_save_predict_agree_with_the_library(kernbench, moons, tmp_path):
@@ -374,81 +369,6 @@ def test_a_regressor_is_judged_by_its_squared_error(kernbench, refused, tmp_path
 def test_a_feature_map_predicts_nothing(refused, moons, tmp_path):
     Nystroem(n_landmarks=5).fit(moons.X_train).save(tmp_path / "map.npz")
     assert "predicts no labels" in refused("predict", "map.npz", "test.svm")
-
-
-DOUBLY = ("--estimator", "doublystochasticclassifier", "--set", "batch_size=32")
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("file", ["train.svm", "table.csv"])
-def test_a_file_is_learned_from_in_chunks(kernbench, moons, tmp_path, file):
-    args = ("fit", file, *DOUBLY, "--chunk-rows", "50", "--test", "test.svm", "--out", "m.npz")
-    shown = outcome(kernbench(*args))
-    assert shown["examples"] == "200 × 2" and shown["ended"] == "finished"
-    assert "training error" not in shown
-    error = np.mean(load_model(tmp_path / "m.npz").predict(moons.X_test) != moons.y_test)
-    assert shown["test error"] == f"{100 * error:.2f} %" and error < 0.4
-
-
-def test_a_gaussian_process_counts_the_rows_of_its_chunks(kernbench, moons, tmp_path):
-    args = ("fit", "train.svm", "--estimator", "doublystochasticgpregressor", "--chunk-rows", "64")
-    assert outcome(kernbench(*args, "--out", "m.npz"))["examples"] == "200 × 2"
-    assert load_model(tmp_path / "m.npz").n_samples_ == 200
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        (("train.svm", "--estimator", "linearsvc"), "LinearSVC does not learn from chunks"),
-        (("train.svm", *DOUBLY, "--test-size", "0.2"), "give the test examples by --test"),
-        (("moons", *DOUBLY), "'moons' is a data set, which is read whole"),
-    ],
-)
-def test_what_has_no_chunks_is_refused(kernbench, moons, args, message):
-    result = kernbench("fit", *args, "--chunk-rows", "50")
-    assert result.exit_code == 2 and message in result.stderr
-
-
-def test_a_folder_is_fitted_in_blocks(kernbench, refused, tmp_path):
-    rng = np.random.default_rng(0)
-    table = np.column_stack([rows := rng.normal(size=(600, 3)), rows[:, 0] + rng.normal(size=600) > 0])
-    (tmp_path / "parts").mkdir()
-    for k, part in enumerate(np.array_split(table, 2)):
-        np.savetxt(tmp_path / "parts" / f"{k}.csv", part, delimiter=",", header="a,b,c,label", comments="")
-    fit = ("fit", "parts", "--estimator", "rocsvc")
-    lines = outcome(kernbench(*fit, "--label", "label", "--out", "m.npz"))
-    assert lines["examples"] == "600 × 3" and load_model(tmp_path / "m.npz").n_features_in_ == 3
-    assert "--test-size out" in refused(*fit, "--test-size", "0.2")
-    assert "--scheduler takes a folder" in refused("fit", "moons", "--scheduler", "tcp://127.0.0.1:1")
-    np.save(tmp_path / "parts" / "rows.npy", rows)
-    for file in (tmp_path / "parts").glob("*.csv"):
-        file.unlink()
-    assert "there are no labels" in refused(*fit)
-    np.save(tmp_path / "y.npy", table[:, 3])
-    assert outcome(kernbench(*fit, "--label", "y.npy"))["examples"] == "600 × 3"
-
-
-def test_a_test_file_that_is_not_there_is_told_before_the_fit(moons, refused, monkeypatch):
-    monkeypatch.setattr(fitting, "_fit", None)
-    assert "there is no file nowhere.svm" in refused(
-        "fit", "train.svm", *DOUBLY, "--chunk-rows", "50", "--test", "nowhere.svm", "--out", "m.npz"
-    )
-
-
-def test_a_test_table_with_other_columns_is_told_before_a_pass_over_a_stream(refused, monkeypatch):
-    for name, header in (("train.csv", "a,b,y"), ("swapped.csv", "b,a,y")):
-        Path(name).write_text(f"{header}\n" + "0.1,0.2,0\n0.9,0.8,1\n" * 20)
-    monkeypatch.setattr(fitting, "_fit", None)
-    args = ("fit", "train.csv", *DOUBLY, "--chunk-rows", "50", "--test", "swapped.csv", "--out", "m.npz")
-    assert "swapped.csv: feature 1 is 'b', but the fit had 'a' there" in refused(*args)
-
-
-def test_a_model_is_saved_before_its_test_rows_are_read(kernbench, moons):
-    Path("broken.svm").write_text("1 1:2\n1 nonsense\n")
-    args = ("fit", "train.svm", *DOUBLY, "--chunk-rows", "50", "--test", "broken.svm", "--out", "m.npz")
-    result = kernbench(*args)
-    assert result.exit_code == 2 and "broken.svm" in result.output
-    assert "model saved to m.npz" in result.output and Path("m.npz").is_file()
 
 
 def test_labels_that_are_text_leave_out_the_error_of_a_regressor(kernbench):

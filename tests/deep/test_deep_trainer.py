@@ -1,4 +1,4 @@
-"""The trainer: conventions, looks and states, limits, Ctrl-C, what it refuses."""
+"""The trainer: conventions, looks and states, limits, Ctrl-C."""
 
 import copy
 import pickle
@@ -14,11 +14,11 @@ pytest.importorskip("torch", reason="kernbench.deep needs PyTorch")
 
 import torch
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from small_fits import FAST, RANGE, Items, trained
 from torch import nn
-from torch.utils.data import Dataset, IterableDataset, TensorDataset
+from torch.utils.data import TensorDataset
 
 from kernbench.deep import MLP, DeepPartialAUCClassifier, Linear
 from kernbench.deep.trainer.examples import Examples, labels_of
@@ -26,35 +26,9 @@ from kernbench.deep.trainer.loop import Run
 from kernbench.deep.trainer.methods import METHODS
 from kernbench.metrics import partial_auc
 
-RANGE = (0.05, 0.5)
-FAST = {"max_epochs": 2, "n_positive": 8, "n_negative": 8, "random_state": 0}
-
-
-@pytest.fixture(scope="module")
-def rows():
-    """200 rows of two classes, a quarter positive."""
-    return make_classification(200, 6, n_informative=4, weights=[0.75], class_sep=1.5, random_state=0)
-
-
-def trained(rows, module=MLP, **params):
-    return DeepPartialAUCClassifier(module, RANGE, **{**FAST, **params}).fit(*rows)
-
 
 def same(first, second):
     return all(torch.equal(a, b) for a, b in zip(first.values(), second.values(), strict=True))
-
-
-class Items(Dataset):
-    """A map-style dataset of torch that is neither of its ready-made ones."""
-
-    def __init__(self, X, y):
-        self.X, self.y = torch.tensor(X, dtype=torch.float32), y
-
-    def __len__(self):
-        return len(self.y)
-
-    def __getitem__(self, k):
-        return self.X[k], int(self.y[k])
 
 
 class Noisy(Items):
@@ -71,11 +45,6 @@ class Shifted(TensorDataset):
     def __getitem__(self, k):
         inputs, label = super().__getitem__(k)
         return inputs + 5.0, 1 - label
-
-
-class Endless(IterableDataset):
-    def __iter__(self):
-        yield from ()
 
 
 class Poisoned(nn.Module):
@@ -424,79 +393,3 @@ def test_a_module_of_nan_from_the_start_is_refused(rows):
     nn.init.constant_(module.linear.weight, np.nan)
     with pytest.raises(ValueError, match="not finite before the first step"):
         trained(rows, module)
-
-
-# --- bad input ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "params, said",
-    [
-        ({"fpr_range": (0.5, 0.05)}, "fpr_range"),
-        ({"fpr_range": (0.5, 0.5)}, "fpr_range"),
-        ({"method": "agd"}, "agd-sbcd"),
-        ({"module": "resnet"}, "module must be a torch.nn.Module"),
-        ({"module": lambda: 3}, "returned int"),
-        ({"module": lambda: nn.Linear(6, 2)}, "2 columns"),
-        ({"n_positive": 0}, "n_positive must be a positive integer"),
-        ({"learning_rate": -1.0}, "learning_rate must be a positive number"),
-        ({"learning_rate": "fast"}, "learning_rate must be a positive number, or 'auto'"),
-        ({"max_epochs": 1.5}, "max_epochs"),
-        ({"max_seconds": 0}, "max_seconds"),
-        ({"method_options": {"mu_": 1.0}}, "mu"),
-        ({"method_options": {"mu": -1.0}}, "mu"),
-        ({"method": "cross-entropy", "method_options": {"balanced": 1}}, "balanced must be True or False"),
-        ({"validation": 1.5}, "validation"),
-        ({"validation": None, "patience": 2}, "patience"),
-        ({"keep": "first"}, "keep"),
-        ({"threshold": "best"}, "threshold"),
-        ({"fpr_range": (0.0, 1.0), "threshold": "window"}, "choose threshold='youden'"),
-        ({"resume": True}, "name it by checkpoint"),
-        ({"device": "abacus"}, "not a device of torch"),
-        ({"callback": 3}, "callback"),
-        ({"random_state": -1}, "random_state"),
-    ],
-)
-def test_bad_parameters_are_refused(rows, params, said):
-    with pytest.raises(ValueError, match=said):
-        DeepPartialAUCClassifier(**{"module": MLP, **FAST, **params}).fit(*rows)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_cuda_where_there_is_none(rows):
-    with pytest.raises(ValueError, match="sees 0 CUDA devices here: use device='cpu'"):
-        trained(rows, device="cuda")
-    with pytest.raises(ValueError, match="CUDA"):
-        trained(rows).to("cuda:0")
-
-
-@pytest.mark.parametrize(
-    "X, y, said",
-    [
-        (Endless(), None, "has no indices"),
-        (TensorDataset(torch.zeros(0, 6)), None, "empty"),
-        (TensorDataset(torch.zeros(9, 6)), None, "no labels"),
-        (Items(np.zeros((9, 6)), np.arange(9) % 3), None, "one class c against the rest"),
-        (Items(np.zeros((9, 6)), np.ones(9)), None, "greater than one"),
-        (Items(np.zeros((9, 6)), np.arange(9) % 2), np.arange(8) % 2, "8 labels"),
-        (np.zeros((9, 6)), None, "requires y"),
-        (np.zeros((9, 6)), np.arange(9) % 3, "Only binary classification"),
-        (np.zeros((9, 6)), np.zeros(9), "greater than one"),
-        (np.full((9, 1, 2, 3), np.nan), np.arange(9) % 2, "NaN"),
-        (np.zeros((9, 6)), np.arange(8) % 2, "inconsistent"),
-    ],
-)
-def test_bad_examples_are_refused(X, y, said):
-    with pytest.raises(ValueError, match=said):
-        DeepPartialAUCClassifier(MLP, RANGE, **FAST).fit(X, y)
-
-
-def test_a_class_of_one_example_cannot_be_held_out():
-    with pytest.raises(ValueError, match="cannot hold out"):
-        trained((np.random.default_rng(0).normal(size=(9, 6)), np.arange(9) == 3))
-
-
-def test_validation_of_one_class_is_refused(rows):
-    X, y = rows
-    with pytest.raises(ValueError, match="must hold both classes"):
-        trained(rows, validation=(X[y == 1], y[y == 1]))
