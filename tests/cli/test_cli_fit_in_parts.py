@@ -1,5 +1,6 @@
 """``kernbench fit`` to files in chunks and to folders, and what is told before and after such a pass."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -68,12 +69,16 @@ def test_a_test_file_that_is_not_there_is_told_before_the_fit(moons, refused, mo
     )
 
 
-def test_a_test_table_with_other_columns_is_told_before_a_pass_over_a_stream(refused, monkeypatch):
+def test_a_test_table_with_other_columns_is_told_before_a_pass_over_a_stream_or_a_folder(refused, monkeypatch):
     for name, header in (("train.csv", "a,b,y"), ("swapped.csv", "b,a,y")):
         Path(name).write_text(f"{header}\n" + "0.1,0.2,0\n0.9,0.8,1\n" * 20)
     monkeypatch.setattr(fitting, "_fit", None)
-    args = ("fit", "train.csv", *DOUBLY, "--chunk-rows", "50", "--test", "swapped.csv", "--out", "m.npz")
-    assert "swapped.csv: feature 1 is 'b', but the fit had 'a' there" in refused(*args)
+    Path("parts").mkdir()
+    shutil.copy("train.csv", "parts")
+    told = "swapped.csv: feature 1 is 'b', but the fit had 'a' there"
+    args = ("--test", "swapped.csv", "--out", "m.npz")
+    assert told in refused("fit", "train.csv", *DOUBLY, "--chunk-rows", "50", *args)
+    assert told in refused("fit", "parts", "--estimator", "rocsvc", *args)
 
 
 def test_a_model_is_saved_before_its_test_rows_are_read(kernbench, moons):
