@@ -122,6 +122,11 @@ def listed(names):
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else ""
 
 
+def names(labels):
+    """`listed` for names of methods: one with a comma or an "and" of its own is put in quotation marks."""
+    return listed(f"“{label}”" if re.search(", | and ", label) else label for label in labels)
+
+
 def file_name(name):
     """`name` without characters that have a meaning in file systems or addresses."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".-") or "unnamed"

@@ -22,12 +22,12 @@ A: B
 
 ### [First](details/first-paper.md), paper scale
 
-* *holds on all 2 data sets:* a
+* *holds on both data sets:* a
 * *holds on 1 of 3 data sets:* b
-* *holds on all 2 data sets judged; 5 cannot be judged:* f
+* *holds on both data sets judged; 5 cannot be judged:* f
 * *holds on 1 data set; 1 has no records:* g
 
-* *does not hold on any of 2 data sets:* c
+* *does not hold on either data set:* c
 * *cannot be judged:* d
 * *has no records:* e
 

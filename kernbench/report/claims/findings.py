@@ -70,12 +70,19 @@ class Finding:
         noun = "generated data set" if self.generated else "data set"
         rest = [f"{self.n_open} cannot be judged"] if self.n_open else []
         rest += [f"{len(self.absent)} {'has' if len(self.absent) == 1 else 'have'} no records"] if self.absent else []
-        share = f"{self.n_holding} of" if self.n_holding and self.n_failing else "all" if self.n_holding else "any of"
-        where = f" on {share} {text.plural(self.n_judged, noun)}{' judged' if self.n_open else ''}"
+        where = f" on {self._share(noun)}{' judged' if self.n_open else ''}"
         if self.n_judged == 1:
             where = f" on 1 {noun}" if rest else " on generated data" if self.generated else ""
         single = f" ({self.repeats})" if self.repeats else ""
         return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}{single}", *rest])
+
+    def _share(self, noun):
+        """On how many of the data sets it holds, or does not hold: ``"both data sets"``, ``"any of 3 data sets"``."""
+        if self.n_holding and self.n_failing:
+            return f"{self.n_holding} of {text.plural(self.n_judged, noun)}"
+        if self.n_judged == 2:
+            return f"both {noun}s" if self.n_holding else f"either {noun}"
+        return f"{'all' if self.n_holding else 'any of'} {text.plural(self.n_judged, noun)}"
 
     @property
     def repeats(self):

@@ -132,9 +132,10 @@ def _usual(choice):
     peers = list(dict.fromkeys(advice.peer for advice in others))
     ratios = [advice.ratio for advice in others if advice.ratio is not None]
     if not ratios:
-        return f"{text.listed(peers)} has no time to compare with"
+        return f"{text.names(peers)} {'has' if len(peers) == 1 else 'have'} no time to compare with"
     some = "" if len(ratios) == len(others) else f" where that has a time ({len(ratios)})"
-    return f"{text.listed(peers)} takes {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long{some}"
+    take = "takes" if len(peers) == 1 else "take"
+    return f"{text.names(peers)} {take} {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long{some}"
 
 
 def _wrong(choice):

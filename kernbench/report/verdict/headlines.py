@@ -92,4 +92,4 @@ def against(advices):
     peers = list(dict.fromkeys(advice.peer for advice in advices if advice.method != advice.display.baseline))
     # "linear, all pairs" where there is "all pairs" names the same.
     short = [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
-    return text.listed(short) or "is the usual choice"
+    return text.names(short) or "is the usual choice"

@@ -67,7 +67,7 @@ def _elsewhere(advices):
 def _close(advices):
     """The runners-up that are nearly as fast."""
     parts = [
-        f"{text.listed(map(advice.results.label, advice.close))} on {advice.dataset}"
+        f"{text.names(map(advice.results.label, advice.close))} on {advice.dataset}"
         for advice in advices
         if advice.close
     ]
@@ -77,7 +77,7 @@ def _close(advices):
 def _unclear(advices):
     """Faster methods of which the repeats do not tell whether they are worse."""
     parts = [
-        f"{text.listed(map(advice.results.label, advice.unclear))} on {advice.dataset}"
+        f"{text.names(map(advice.results.label, advice.unclear))} on {advice.dataset}"
         for advice in advices
         if advice.unclear
     ]

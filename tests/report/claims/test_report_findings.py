@@ -131,7 +131,11 @@ def test_a_claim_that_fails_everywhere_or_is_not_measured_says_so(on_six, record
     rows = [records.one(dataset=f"d{k}") for k in range(2)]
     (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.1))
     assert finding.verdict == FAILS
-    assert finding.words == "does not hold on any of 2 data sets (one repeat each); 4 have no records"
+    assert finding.words == "does not hold on either data set (one repeat each); 4 have no records"
+    (finding,) = found(on_six, rows, Bound("", "smo", "test_error", 0.2))
+    assert finding.words == "holds on both data sets (one repeat each); 4 have no records"
+    (finding,) = found(on_six, rows + [records.one(dataset="d2")], Bound("", "smo", "test_error", 0.1))
+    assert finding.words == "does not hold on any of 3 data sets (one repeat each); 3 have no records"
     rows += [records.failure("smo", dataset=f"d{k}") for k in (2, 3, 4)] + [records.one(dataset="d5", error=0.05)]
     (finding,) = found(on_six, [rows[5], *rows[2:5]], Bound("", "smo", "test_error", 0.1))
     assert finding.words == "holds on 1 data set (one repeat); 3 cannot be judged; 2 have no records"

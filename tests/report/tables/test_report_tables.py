@@ -57,6 +57,11 @@ def test_the_last_of_several_names_follows_an_and():
     assert [text.listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
 
 
+def test_names_of_methods_with_commas_of_their_own_are_quoted_in_a_list():
+    assert text.names(["LinearSVC", "B = n pairs, Adamax"]) == "LinearSVC and “B = n pairs, Adamax”"
+    assert text.names(["sketch and solve"]) == "“sketch and solve”" and text.names([]) == ""
+
+
 def test_a_difference_shows_its_sign_but_zero_has_none():
     assert text.points(0.0007) == "+0.07"
     assert text.points(-0.0007) == "−0.07"
