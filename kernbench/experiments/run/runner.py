@@ -6,7 +6,7 @@ from numbers import Integral
 
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Experiment
-from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.one_run import Run
 from kernbench.experiments.run.own_files import with_own_files
@@ -91,7 +91,7 @@ def run(
     any_machine : bool, default=False
         Skip, too, what one other machine has measured with this code: all methods of a repeat on a data set.
     dry_run : bool, default=False
-        List the cells; load, run and write nothing. Data are assumed to be those of the stored records.
+        List the cells; run and write nothing, read no data file. Data are assumed to be those of the stored records.
     on_event : callable, optional
         Called with an :class:`~kernbench.experiments.run.progress.Event` whenever something happens.
 
@@ -142,7 +142,7 @@ def run(
             cells, choice = auto.wanted(cells, {place_of(record): record for record in good}), auto.wants
         if dry_run:
             _warn(notes, on_event)
-            done = stored(cells, good, place.machines, _checksum_of, any_machine=any_machine)
+            done = stored(cells, good, place.machines, _checksums(place.machines), any_machine=any_machine)
             planned = [PlannedCell(cell, cell.place in done, expectations.of(cell)) for cell in cells]
             return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
@@ -229,6 +229,14 @@ def _may_succeed(record, limits):
     return True
 
 
-def _checksum_of(cell, record):
-    """The data are assumed to be those of the record, which is not loaded for a dry run."""
-    return record["data"].get("checksum")
+def _checksums(machines):
+    """What tells a dry run the checksum of a cell's data, without reading a file: those of its record, it assumes."""
+
+    def checksum_of(cell, record):
+        data, checksum = record["data"], record["data"].get("checksum")
+        if data.get("kind") != "generated" or record["key"] == cell_key(cell, checksum, record["environment"]):
+            return checksum
+        # A measurement may draw data of its own and describe these; the key has the checksum of the cell's.
+        return machines[0].data(cell)[0]["checksum"]
+
+    return checksum_of

@@ -166,6 +166,20 @@ def test_dry_run_runs_nothing_and_writes_nothing(tmp_path, make_experiment, fake
     assert list(tmp_path.iterdir()) == []
 
 
+def test_dry_run_finds_the_records_of_a_measurement_that_draws_data_of_its_own(tmp_path, make_experiment, fake):
+    def of(rows):
+        setting = Setting("own", {"n": rows}, loader="experiment_fakes:load")
+        method = fake("value", params={"value": 3}, measure="experiment_fakes:measured")
+        return make_experiment(method, settings=(setting,))
+
+    run(of(30), results=tmp_path)
+    (record,) = Store(tmp_path).records("fake")
+    assert record["data"]["checksum"] == "step-20"  # the key is of the 30 rows
+    for rows, is_stored in ((30, True), (40, False)):
+        assert [planned.stored for planned in run(of(rows), results=tmp_path, dry_run=True).planned] == [is_stored]
+    assert run(of(30), results=tmp_path).records == []
+
+
 def test_two_jobs_overlap_and_keep_the_order_of_budgets(tmp_path, make_experiment, fake, monkeypatch):
     monkeypatch.setattr(environment, "n_cores", lambda: 2)
     slow = fake("slow", params={"seconds": 1.0})
