@@ -115,7 +115,7 @@ def snapshot(
         # Also after Ctrl-C: what there is then must be described.
         this = {
             "started": started.isoformat(timespec="seconds"),
-            "experiments": [one.name for one in asked],
+            **({} if experiments is None else {"experiments": [one.name for one in asked]}),
             **{name: list(given) for name, given in patterns.items() if given},
             **({} if repeats == AUTO else {"repeats": repeats}),
             "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
@@ -124,8 +124,10 @@ def snapshot(
             "interrupted": interrupted,
         }
         if folder.is_dir():
-            before = dict.fromkeys(name for one in runs for name in one.get("experiments", ()))
-            others = [one for one in registry.EXPERIMENTS if one.name in before and one.name not in this["experiments"]]
+            # Calls that name none are about all.
+            before = {name for one in runs for name in one.get("experiments", registry.names())}
+            now = {one.name for one in asked}
+            others = [one for one in registry.EXPERIMENTS if one.name in before - now]
             planned = run([*asked, *others], **options | {"repeats": AUTO, "on_event": _ignore}, dry_run=True)
             with skipped_lines():
                 records = Store(folder).records()

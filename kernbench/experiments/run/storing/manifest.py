@@ -41,7 +41,8 @@ def description(records, environment, runs, summary):
     Returns
     -------
     dict
-        JSON values: commits, digests, machines, hours, and under ``"cut"`` every cell without a measurement, with the
+        JSON values: commits, digests, machines; ``"hours"`` of the calls and ``"measured_hours"`` of the cells in the
+        records, which may be of other folders, too; and under ``"cut"`` every cell without a measurement, with the
         reason.
     """
     return {
@@ -54,6 +55,7 @@ def description(records, environment, runs, summary):
         "processors": dict(Counter(record["environment"].get("processor") for record in records)),
         "runs": runs,
         "hours": round(sum(run["hours"] for run in runs), 3),
+        "measured_hours": round(sum(record["seconds"].get("total") or 0.0 for record in records) / 3600, 3),
         "records": len(records),
         "records_ok": sum(record["status"] == "ok" for record in records),
         "cut": [*_gaps(summary), *_not_started(summary), *_failed(records)],
