@@ -259,9 +259,21 @@ CATS = {
 
 def deep_cats(records):
     """Networks on few cats: partial AUC of test images, docs/deep.md."""
-    found = [records.values("pauc-deep", "cifar10-lt-subset", name, metric="test_pauc").values() for name in CATS]
-    table = _table(list(CATS.values()), [[_mean(list(values), digits=1) if values else "–" for values in found]])
-    return f"Repeats: {min(map(len, found))} of the 5 declared.\n\n{table}"
+    return _networks(records, "cifar10-lt-subset", CATS, digits=1)
+
+
+def deep_resnet(records):
+    """ResNet-20 on long-tailed MNIST: partial AUC of test images, docs/deep.md."""
+    names = ("cross-entropy", "cross-entropy-balanced", "agd-sbcd", "auc-margin", "minibatch")
+    return _networks(records, "mnist-lt-resnet20", {name: CATS[name] for name in names}, digits=2)
+
+
+def _networks(records, dataset, methods, digits):
+    found = [records.values("pauc-deep", dataset, name, metric="test_pauc").values() for name in methods]
+    means = [_mean(list(values), digits=digits) if values else "–" for values in found]
+    table = _table(list(methods.values()), [means])
+    n_repeats = min(map(len, found))
+    return table if n_repeats == 5 else f"Repeats: {n_repeats} of the 5 declared.\n\n{table}"
 
 
 def deep_map(records):
@@ -393,6 +405,7 @@ TEXTS = {
     "window-training": window_training,
     "deep-cats": deep_cats,
     "deep-map": deep_map,
+    "deep-resnet": deep_resnet,
     "one-pass": one_pass,
     "lenet": lenet,
     "workers": workers,
