@@ -113,7 +113,6 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         train_and_test,
     )
     from kernbench.cli.outputs import check_writable_file
-    from kernbench.distributed.sources import files_of
 
     entry = find(estimator, tune)
     if out is not None:
@@ -140,6 +139,8 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
             raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
                              "--test-size out, and give test examples by --test")  # fmt: skip
         if test is not None:
+            from kernbench.distributed.sources import files_of
+
             first = str(files_of(Path(data))[0])
             check_names(test, label_column(label), column_names(first, label_column(label)))
         X = y = names = None
