@@ -4,7 +4,7 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.machine import description
 from kernbench.experiments.run.progress import Event
-from kernbench.experiments.run.stored import place_of
+from kernbench.experiments.run.stored import checksum_in_key, place_of
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
@@ -56,9 +56,7 @@ def outdated(planned, missing=()):
             return record["method"] not in missing
         if environment.get("experiment_code") != experiment_digest(names_in(cell)):
             return True  # whatever its data, which are slow to read
-        if record["key"] == cell_key(cell, record["data"].get("checksum"), environment):
-            return False
-        # A measurement may draw data of its own and describe these; the key has the checksum of the cell's.
-        return record["key"] != cell_key(cell, description(cell)[0]["checksum"], environment)
+        checksum = checksum_in_key(cell, record, lambda cell: description(cell)[0]["checksum"])
+        return record["key"] != cell_key(cell, checksum, environment)
 
     return is_outdated

@@ -6,14 +6,14 @@ from numbers import Integral
 
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Experiment
-from kernbench.experiments.run.cells import cell_key, plan
+from kernbench.experiments.run.cells import plan
 from kernbench.experiments.run.machine import ThisMachine
 from kernbench.experiments.run.one_run import Run
 from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.progress import Event, Expectations, Interrupted, PlannedCell, RunSummary
 from kernbench.experiments.run.repeats import AUTO, AutoRepeats
-from kernbench.experiments.run.stored import place_of, stored
+from kernbench.experiments.run.stored import checksum_in_key, place_of, stored
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
@@ -232,11 +232,11 @@ def _may_succeed(record, limits):
 def _checksums(machines):
     """What tells a dry run the checksum of a cell's data, without reading a file: those of its record, it assumes."""
 
-    def checksum_of(cell, record):
-        data, checksum = record["data"], record["data"].get("checksum")
-        if data.get("kind") != "generated" or record["key"] == cell_key(cell, checksum, record["environment"]):
-            return checksum
-        # A measurement may draw data of its own and describe these; the key has the checksum of the cell's.
+    def read(cell):
         return machines[0].data(cell)[0]["checksum"]
 
-    return checksum_of
+    def assumed(cell, record):
+        is_generated = record["data"].get("kind") == "generated"
+        return checksum_in_key(cell, record, read) if is_generated else record["data"].get("checksum")
+
+    return assumed

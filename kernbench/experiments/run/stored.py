@@ -10,6 +10,22 @@ def place_of(record):
     return tuple(record[name] for name in ("experiment", "scale", "dataset", "method", "repeat"))
 
 
+def checksum_in_key(cell, record, read):
+    """The checksum of a cell's data, from which the key of its record was made.
+
+    A measurement may draw data of its own and describe these in the record; the key has the checksum of the cell's.
+
+    Parameters
+    ----------
+    cell : Cell
+    record : dict
+    read : callable
+        ``read(cell) -> str or None``: called where the key is not made from the checksum in the record.
+    """
+    checksum = record["data"].get("checksum")
+    return checksum if record["key"] == cell_key(cell, checksum, record["environment"]) else read(cell)
+
+
 def stored(cells, records, machines, checksum_of, *, any_machine=False):
     """The records of the cells that need no run, by `place`.
 
