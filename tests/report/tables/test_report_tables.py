@@ -58,7 +58,7 @@ def test_the_last_of_several_names_follows_an_and():
 
 
 def test_names_of_methods_with_commas_of_their_own_are_quoted_in_a_list():
-    assert text.names(["LinearSVC", "B = n pairs, Adamax"]) == "LinearSVC and “B = n pairs, Adamax”"
+    assert text.names(["LinearSVC", "Nyström, bundle method"]) == "LinearSVC and “Nyström, bundle method”"
     assert text.names(["sketch and solve"]) == "“sketch and solve”" and text.names([]) == ""
 
 

@@ -36,7 +36,7 @@ METHODS = (
     Method("nystroem", "Nyström + linear", "kernbench.experiments.measure.landmarks:NystroemSVC",
            {**ROWS, "fit_intercept": False, "ladder": LADDER}, model="LinearSVC", **SEEDED),
     Method("roc", "ROC, all pairs", ROC_SVC, {**PAIRS, "solver": "bundle", "tol": 1e-4}, **SEEDED),
-    Method("roc-drawn", "ROC, B = n, Adamax", ROC_SVC,
+    Method("roc-drawn", "ROC, n drawn pairs, Adamax", ROC_SVC,
            {**PAIRS, "solver": "adamax", "pairs": "n_samples", "tol": 1e-6, "max_iter": 1000, "total_step": 1.0},
            **SEEDED),
     Method("dca", "DCA", "kernbench.estimators:PartialAUCClassifier",

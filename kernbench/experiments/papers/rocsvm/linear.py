@@ -20,12 +20,12 @@ POPULATION = 90.377  # the paper's, in percent; its design gives 90.8088
 COMPARED = ("full-naive", "full-adamax", "incomplete", "exact", "logistic", "zero")
 
 METHODS = (
-    Method("incomplete", "B = n pairs, Adamax (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
-    Method("full-naive", "all pairs, one by one, Adamax", "kernbench.experiments.papers.rocsvm.naive:NaiveROCSVC"),
+    Method("incomplete", "Adamax on n drawn pairs (the paper's)", ROC_SVC, INCOMPLETE, seed_param="random_state"),
+    Method("full-naive", "Adamax on all pairs, one by one", "kernbench.experiments.papers.rocsvm.naive:NaiveROCSVC"),
     Method(
-        "full-adamax", "all pairs, by sorting, Adamax", ROC_SVC, {"pairs": "all", **ADAMAX}, seed_param="random_state"
+        "full-adamax", "Adamax on all pairs, by sorting", ROC_SVC, {"pairs": "all", **ADAMAX}, seed_param="random_state"
     ),
-    Method("exact", "all pairs, by sorting, bundle (ours)", ROC_SVC, EXACT, seed_param="random_state"),
+    Method("exact", "bundle method on all pairs, by sorting (ours)", ROC_SVC, EXACT, seed_param="random_state"),
     Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     ZERO_CLASSIFIER,
     Method("pairs", "number of pairs", ROC_SVC, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),
@@ -85,7 +85,7 @@ EXPERIMENT = simulation(
             datasets=SIZES[:3],
         ),
         Bound("All pairs solved exactly come within 0.1 points of the truth's AUC.", "exact", "gap", 0.001),
-        Bound("Drawing B = n pairs costs at most 0.1 points of AUC.", "pairs", "pairs_cost", 0.001),
+        Bound("Drawing n pairs costs at most 0.1 points of AUC.", "pairs", "pairs_cost", 0.001),
         EQUAL_CLAIM,
     ),
     paper_numbers=PAPER_NUMBERS,

@@ -33,10 +33,10 @@ def _method(name, label, *params, measure=None):
 
 
 METHODS = (
-    _method("nystroem-incomplete", "Nyström, B = n pairs, Adamax (the paper's)", LANDMARKS, INCOMPLETE, STEPS),
-    _method("nystroem-exact", "Nyström, all pairs, bundle (ours)", LANDMARKS, EXACT),
-    _method("kernel-incomplete", "whole kernel, B = n pairs, Adamax (the paper's)", WHOLE, INCOMPLETE, SHORT_STEPS),
-    _method("kernel-exact", "whole kernel, all pairs, bundle (ours)", WHOLE, EXACT),
+    _method("nystroem-incomplete", "Nyström, Adamax on n drawn pairs (the paper's)", LANDMARKS, INCOMPLETE, STEPS),
+    _method("nystroem-exact", "Nyström, bundle method on all pairs (ours)", LANDMARKS, EXACT),
+    _method("kernel-incomplete", "whole kernel, Adamax on n drawn pairs (the paper's)", WHOLE, INCOMPLETE, SHORT_STEPS),
+    _method("kernel-exact", "whole kernel, bundle method on all pairs (ours)", WHOLE, EXACT),
     Method(
         "nystroem-logistic",
         "Nyström, LogisticRegression",
@@ -102,7 +102,7 @@ EXPERIMENT = simulation(
             time_fraction=1.0,
         ),
         Bound("All pairs on 300 landmarks come within 0.5 points of the truth's AUC.", "nystroem-exact", "gap", 0.005),
-        Bound("Drawing B = n pairs costs at most 0.2 points of AUC.", "pairs", "pairs_cost", 0.002),
+        Bound("Drawing n pairs costs at most 0.2 points of AUC.", "pairs", "pairs_cost", 0.002),
         EQUAL_CLAIM,
         Bound(
             "Drawn pairs err less with more rows, like 1/√n or faster (to 0.1), as Theorem 4's first term does.",

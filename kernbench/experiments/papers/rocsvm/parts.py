@@ -22,12 +22,12 @@ HAVE = {  # what the reader of a recommendation has, by task
 
 METRICS = (
     *m.RANKING,
-    m.percent("excess", "objective above the minimum, B = n", 0.1),
+    m.percent("excess", "objective above the minimum, B = n drawn pairs", 0.1),
     m.number("excess_slope", "slope of that over B", 0.1),
-    m.points("pairs_cost", "AUC lost by B = n", 0.1),
+    m.points("pairs_cost", "AUC lost by drawing n pairs", 0.1),
     *(
         metric
-        for kind, words in (("drawn", "B = n pairs"), ("all", "all pairs"))
+        for kind, words in (("drawn", "n drawn pairs"), ("all", "all pairs"))
         for metric in (
             m.percent(f"{kind}_limit_excess", f"{words}: Adamax above the optimum after 1,000 steps", 0.1),
             m.ratio(f"{kind}_limit_factor", f"{words}: its time by then over the bundle method's", 0.2),
@@ -44,7 +44,7 @@ METRICS = (
 
 
 EQUAL_CLAIM = Bound(
-    "At the limit of 1,000 steps Adamax is within 1 % of the optimum over its own B = n pairs.",
+    "At the limit of 1,000 steps Adamax is within 1 % of the optimum over its own n drawn pairs.",
     "equal",
     "drawn_limit_excess",
     0.01,

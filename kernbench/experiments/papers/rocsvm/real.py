@@ -41,10 +41,10 @@ def _method(name, label, *params):
 
 
 METHODS = (
-    _method("linear-incomplete", "linear, B = n pairs, Adamax (the paper's)", INCOMPLETE),
-    _method("linear-exact", "linear, all pairs, bundle (ours)", EXACT),
-    _method("rbf-incomplete", "Gaussian, B = n pairs, Adamax (the paper's)", GAUSSIAN, INCOMPLETE, STEPS),
-    _method("rbf-exact", "Gaussian, all pairs, bundle (ours)", GAUSSIAN, EXACT),
+    _method("linear-incomplete", "linear, Adamax on n drawn pairs (the paper's)", INCOMPLETE),
+    _method("linear-exact", "linear, bundle method on all pairs (ours)", EXACT),
+    _method("rbf-incomplete", "Gaussian, Adamax on n drawn pairs (the paper's)", GAUSSIAN, INCOMPLETE, STEPS),
+    _method("rbf-exact", "Gaussian, bundle method on all pairs (ours)", GAUSSIAN, EXACT),
     Method("linear-logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     Method("rbf-logistic", "Nyström, LogisticRegression", "kernbench.experiments.measure.landmarks:NystroemLogistic",
            {"n_landmarks": 300, "landmarks": "kmeans"}, seed_param="random_state",

@@ -140,7 +140,7 @@ def _tables(methods, baseline, task):
         ),
         MetricTable(
             "pairs",
-            "What B = n pairs cost",
+            "What drawing n pairs costs",
             ("pairs_cost", "excess", "excess_slope"),
             methods=("pairs",),
             notes=("Both solutions are certified minimisers, of drawn pairs and of all pairs.",),
