@@ -22,6 +22,7 @@ KINDS = {
     "bundled": "data that come with scikit-learn",
     "own": "data of your own",
 }
+OF_THE_RACE = ("alpha", "C", "tol", "max_iter")  # strength and stopping rule, chosen for the data of the race
 
 
 @cache
@@ -40,6 +41,15 @@ def defaults_of(estimator):
     if any(parameter.kind == Parameter.VAR_KEYWORD for parameter in parameters):
         return None
     return {parameter.name: parameter.default for parameter in parameters}
+
+
+def _of_users(method):
+    """Split a method's parameters into those a user keeps, and those of the race that are not the default."""
+    taken = defaults_of(method.estimator) or {}
+    params = {name: value for name, value in method.params.items() if name in taken}
+    kept = {name: value for name, value in params.items() if name not in OF_THE_RACE}
+    race = {name: value for name, value in params.items() if name in OF_THE_RACE and value != taken[name]}
+    return kept, race
 
 
 def literal(value):
@@ -197,12 +207,23 @@ class Results:
         return f"{estimator}({', '.join([*arguments, *more])})", package
 
     def to_copy(self, name, *more):
-        """Lines that make a method's model: imports, and the model as the last line; none of what is not for users."""
+        """Lines that make a method's model: imports, and the model as the last line; none of what is not for users.
+
+        Strength and stopping rule of a race of ours are in a comment: they are of its data.
+        """
         method = self.method(name)
         if method is not None and method.code:
             return method.code.splitlines()
         code, package = self.code(name, *more)
-        return [f"from {package} import {code.partition('(')[0]}", code] if package else []
+        if not package:
+            return []
+        told = []
+        if package == "kernbench":
+            kept, race = _of_users(method)
+            code, _ = self.code(name, *more, params=kept)
+            had = ", ".join(f"{key}={literal(value)}" for key, value in race.items())
+            told = [f"# The race had {had}."] if had else []
+        return [f"from {package} import {code.partition('(')[0]}", *told, code]
 
     def spelled(self, name, params=None):
         """A method in a sentence: its code, with the package of a class of another library."""

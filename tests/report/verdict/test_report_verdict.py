@@ -285,10 +285,12 @@ def test_a_method_that_may_be_worse_is_not_recommended_but_named(toy, records, a
 
 def test_the_code_to_copy_is_python_and_has_no_parameters_of_the_experiment(toy, records, advised):
     params = {"solver": "smo", "fit_intercept": False, "passes": 5, "search": {"alphas": [1.0, 1e-5]}}
+    params |= {"C": 10.0, "tol": 1e-12, "max_iter": -1}  # of the race; the last is the default
     methods = tuple(replace(method, params=params) if method.name == "smo" else method for method in toy.methods)
     code = advised(replace(toy, methods=methods), records.race()).code
     assert code == (
         "from kernbench import KernelSVC\n"
+        "# The race had C=10.0, tol=1e-12.\n"
         "# Choose C, or alpha, on rows that are held out, as this race did.\n"
         'model = KernelSVC(solver="smo", fit_intercept=False, C=1.0).fit(X, y)'
     )
