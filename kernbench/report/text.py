@@ -101,7 +101,7 @@ def plural(number, noun):
 
 
 def span(numbers, noun):
-    """From the least to the largest: ``1 to 5 repeats``, ``3 repeats``."""
+    """Return the range of numbers with a noun: ``1 to 5 repeats``, ``3 repeats``."""
     low, high = min(numbers), max(numbers)
     return plural(high, noun) if low == high else f"{low:,} to {plural(high, noun)}"
 

@@ -75,7 +75,7 @@ class Machine:
 
 
 def source_of(cell):
-    """What tells the data of one cell from those of others."""
+    """Return what identifies the data of a cell: cells with equal values share them."""
     return cell.loader, str(cell.arguments)
 
 

@@ -149,7 +149,7 @@ class Run:
         return is_mine and record is None, record
 
     def _checksum(self, cell):
-        """Of the cell's data, on the first machine that has them."""
+        """Return the checksum of the cell's data, from the first machine that has them; None if none has."""
         for machine in self.where.machines:
             data, problem = self._data(cell, machine)
             if problem is None:

@@ -230,7 +230,7 @@ def _may_succeed(record, limits):
 
 
 def _checksums(machines):
-    """What tells a dry run the checksum of a cell's data, without reading a file: those of its record, it assumes."""
+    """Return a function that gives a dry run the checksum of a cell's data: of files, it assumes that of the record."""
 
     def read(cell):
         return machines[0].data(cell)[0]["checksum"]

@@ -57,7 +57,7 @@ class Cluster:
         self.workers[address] = Worker(self._client, self._presence, address, self._declared, self._force)
 
     def prepare(self, cells, make_task):
-        """Nothing: a worker reads no data while it runs a cell."""
+        """Do nothing: a worker cannot load data for the next cell while it runs one."""
 
     def run(self, cells, outcomes, **callbacks):
         """Run all cells; see `_ClusterRun`."""
