@@ -44,8 +44,8 @@ class Repeats(click.ParamType):
     "--repeats",
     type=Repeats(),
     metavar="INTEGER|auto",
-    help="Repeats with different seeds; auto: 5 of fits below a minute, 3 below ten minutes, else 1. "
-    "[default: the scale's]",
+    help="Repeats with different seeds; auto: 10 of fits below ten seconds, 5 below a minute, 3 below ten minutes, "
+    "else 1. [default: the scale's]",
 )
 @click.option(
     "--dataset",

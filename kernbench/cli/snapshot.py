@@ -57,9 +57,9 @@ def command(ctx, experiments, only, skip, scale, data, results, repeats, max_hou
     """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
-    cut short is useful, and the same command continues, over days. A fit below a minute gets five repeats or more,
-    below ten minutes three, a longer one gets one; limits are those the experiments declare. While other programs
-    compute, the run waits and says so.
+    cut short is useful, and the same command continues, over days. A fit below ten seconds gets ten repeats or more,
+    below a minute five, below ten minutes three, a longer one gets one; limits are those the experiments declare.
+    While other programs compute, the run waits and says so.
 
     manifest.json in the folder says from which commits, on which machine, in how many hours, and what is missing and
     why. A checkout with changes, or a folder with records of other code, is refused; records of an experiment that has

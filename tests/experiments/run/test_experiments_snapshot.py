@@ -50,21 +50,32 @@ def minutes(monkeypatch):
 
 @pytest.mark.parametrize(
     ("seconds", "declared", "repeats"),
-    [(1, 1, 5), (59, 3, 5), (59, 20, 20), (60, 20, 3), (599, 1, 3), (600, 50, 1), (None, 10, 1)],
+    [
+        (1, 1, 10),
+        (9.9, 20, 20),
+        (10, 3, 5),
+        (59, 3, 5),
+        (59, 20, 20),
+        (60, 20, 3),
+        (599, 1, 3),
+        (600, 50, 1),
+        (None, 10, 1),
+    ],
 )
 def test_repeats_by_the_time_of_a_cell(seconds, declared, repeats):
     assert repeats_for(seconds, declared) == repeats
 
 
-def test_a_run_repeats_short_cells_five_times_long_ones_and_failures_once(tmp_path, make_experiment, fake, minutes):
-    methods = [fake(name, params={"minutes": m}) for name, m in (("short", 0.1), ("medium", 2.0), ("long", 11.0))]
+def test_a_run_repeats_cells_by_their_time_and_failures_once(tmp_path, make_experiment, fake, minutes):
+    times = {"instant": 0.1, "short": 0.5, "medium": 2.0, "long": 11.0}
+    methods = [fake(name, params={"minutes": time}) for name, time in times.items()]
     experiment = make_experiment(*methods, fake("raises", "Raises"))
     events = []
     summary = run(experiment, results=tmp_path, repeats="auto", on_event=events.append)
     made = [record["method"] for record in Store(tmp_path).records("fake")]
-    assert {name: made.count(name) for name in made} == {"short": 5, "medium": 3, "long": 1, "raises": 1}
-    assert made[:4] == ["short", "medium", "long", "raises"]  # one repeat of everything, then the second
-    assert summary.n_left == 0 and (events[-1].done, events[-1].total) == (10, 10)
+    assert {name: made.count(name) for name in made} == {"instant": 10, "short": 5, "medium": 3, "long": 1, "raises": 1}
+    assert made[:5] == ["instant", "short", "medium", "long", "raises"]  # one repeat of everything, then the second
+    assert summary.n_left == 0 and (events[-1].done, events[-1].total) == (20, 20)
     again = run(experiment, results=tmp_path, repeats="auto", on_event=events.append)
     assert [record["method"] for record in again.records] == ["raises"]
 
@@ -98,9 +109,9 @@ def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_exp
     assert manifest["commit"] == "c" * 40 and manifest["code"] == clean["code"]
     assert manifest["commits"] == ["c" * 40] and len(manifest["experiment_code"]["fake"]) == 1
     assert manifest["machine"]["processor"] == clean["processor"]
-    assert (manifest["records"], manifest["records_ok"]) == (6, 5)
+    assert (manifest["records"], manifest["records_ok"]) == (11, 10)
     (run_,) = manifest["runs"]
-    assert run_["fits"] == 6 and not run_["interrupted"] and manifest["hours"] == run_["hours"]
+    assert run_["fits"] == 11 and not run_["interrupted"] and manifest["hours"] == run_["hours"]
     assert 0 < manifest["measured_hours"] <= manifest["hours"] + 5e-4  # rounded
     whys = {cut["method"]: cut["why"] for cut in manifest["cut"]}
     assert whys["hangs"] == "timeout: took longer than its limit of 3 s"
@@ -119,17 +130,17 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     assert [(one["method"], one["fits"], one["why"]) for one in cut] == [(None, 2, "not measured yet")]
     snapshot(tmp_path, experiments=[experiment], scale="quick")
     manifest = json.loads((tmp_path / MANIFEST).read_text())
-    assert manifest["cut"] == [] and manifest["records_ok"] == 10
+    assert manifest["cut"] == [] and manifest["records_ok"] == 20
 
 
 def test_a_part_may_have_more_repeats_than_the_rule_gives_and_keeps_them(tmp_path, make_experiment, fake, clean):
     experiment = make_experiment(fake("first"), fake("second"), repeats=1)
     options = {"experiments": [experiment], "scale": "quick"}
-    snapshot(tmp_path, **options, repeats=6, only=["*/*/first"])
-    assert [run_.get("repeats") for run_ in json.loads((tmp_path / MANIFEST).read_text())["runs"]] == [6]
+    snapshot(tmp_path, **options, repeats=11, only=["*/*/first"])
+    assert [run_.get("repeats") for run_ in json.loads((tmp_path / MANIFEST).read_text())["runs"]] == [11]
     snapshot(tmp_path, **options)
     made = [(record["method"], record["repeat"]) for record in Store(tmp_path).records("fake")]
-    assert sorted(made) == [("first", k) for k in range(6)] + [("second", k) for k in range(5)]
+    assert sorted(made) == [("first", k) for k in range(11)] + [("second", k) for k in range(10)]
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["cut"] == [] and "repeats" not in manifest["runs"][1]
     with pytest.raises(ValueError, match="repeats must be a positive integer"):
@@ -142,7 +153,7 @@ def test_optional_data_sets_come_after_everything_else(tmp_path, make_experiment
     experiment = make_experiment(fake("first"), fake("second"), settings=tuple(settings))
     snapshot(tmp_path, experiments=[experiment], scale="quick")
     made = [(record["dataset"], record["repeat"]) for record in Store(tmp_path).records("fake")]
-    once = [(name, repeat) for name in ("step", "late") for repeat in range(5)]
+    once = [(name, repeat) for name in ("step", "late") for repeat in range(10)]
     assert made == [place for place in once for _ in range(2)]
 
 
@@ -158,7 +169,7 @@ def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, 
     snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=packed_file)
     made = [(record["dataset"], record["method"]) for record in Store(tmp_path / "now").records("fake")]
     once = [(name, method) for name in ("short", "new", "long") for method in ("first", "second")]
-    assert made == 5 * once  # a race stays together
+    assert made == 10 * once  # a race stays together
     with pytest.raises(ValueError, match="no records of earlier runs in .*nowhere"):
         snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=tmp_path / "nowhere")
 
@@ -191,13 +202,13 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
 
     kept, changed = fake("kept"), fake("changed", params={"shift": 1.0})
     found, notes = again(kept, changed, fake("gone"))
-    assert len(found) == 15 and notes == []
+    assert len(found) == 30 and notes == []
     found, notes = again(kept, replace(changed, params={"shift": 2.0}))
-    assert sorted(map(str, found)) == sorted(map(str, [("kept", {})] * 5 + [("changed", {"shift": 2.0})] * 5))
-    assert len(notes) == 1 and "fake: 10 records are of code or cells that have changed since" in notes[0]
-    assert len((tmp_path / "fake.jsonl.before-1").read_text().splitlines()) == 15
+    assert sorted(map(str, found)) == sorted(map(str, [("kept", {})] * 10 + [("changed", {"shift": 2.0})] * 10))
+    assert len(notes) == 1 and "fake: 20 records are of code or cells that have changed since" in notes[0]
+    assert len((tmp_path / "fake.jsonl.before-1").read_text().splitlines()) == 30
     found, notes = again(replace(kept, requires="no_such_package_here"), max_hours=1e-9)
-    assert [name for name, _ in found] == ["kept"] * 5  # a package that is missing here is no change
+    assert [name for name, _ in found] == ["kept"] * 10  # a package that is missing here is no change
 
     # A new digest of what the cells run, in all that computes it.
     monkeypatch.setattr("kernbench.experiments.run.outdated.experiment_digest", lambda names: "another")
@@ -256,13 +267,13 @@ def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, f
         ("begun", "first"),
         ("begun", "second"),
     ]
-    assert len(made) == 10
+    assert len(made) == 20
     manifest = json.loads((tmp_path / MANIFEST).read_text())
-    assert manifest["cut"] == [] and manifest["processors"] == {clean["processor"]: 15, "another": 10}
+    assert manifest["cut"] == [] and manifest["processors"] == {clean["processor"]: 30, "another": 20}
     monkeypatch.setattr(environment, "collect", lambda: dict(clean))
     assert snapshot(tmp_path, **again, any_machine=True).records == []
     # Else only this machine's own records count. A race whose last records are of two machines begins again.
-    assert len(snapshot(tmp_path, **again, only=["*/begun/second"]).records) == 5
+    assert len(snapshot(tmp_path, **again, only=["*/begun/second"]).records) == 10
     monkeypatch.setattr(environment, "collect", lambda: clean | {"processor": "a third"})
     assert {record["dataset"] for record in snapshot(tmp_path, **again, any_machine=True).records} == {"begun"}
 
@@ -298,7 +309,7 @@ def test_a_manifest_is_about_the_experiments_of_all_calls(tmp_path, make_experim
     snapshot(tmp_path, experiments=["two"], scale="quick")
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert [one.get("experiments") for one in manifest["runs"]] == [None, ["two"]]  # None: all
-    assert manifest["records_ok"] == 5
+    assert manifest["records_ok"] == 10
     assert [(cut["experiment"], cut["why"]) for cut in manifest["cut"]] == [("one", "not measured yet")]
 
 
