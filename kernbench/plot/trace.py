@@ -84,9 +84,9 @@ class TraceDisplay:
             A column of the traces: ``"seconds"``, ``"n_kernel_evaluations"``, ``"n_iter"`` or one of a callback.
         y : str, default="objective"
             A column of the traces: ``"objective"`` or what a callback or `validation` added; or ``"gap"``, a bound on
-            the distance of each recorded objective to the optimum, by the certificate of the fitted model:
-            the optimum lies between ``objective_ - duality_gap_`` and ``objective_``; or ``"relative_gap"``, that over
-            ``objective_``.
+            the distance of each recorded objective to the optimum, by the certificate of the fitted model: the
+            optimum is at least ``objective_ - duality_gap_``, and at most ``objective_`` but for the rounding error of
+            that sum, which is part of `duality_gap_`; or ``"relative_gap"``, that over ``objective_``.
         same_problem : bool, default=False
             Whether all estimators minimise one objective on the same rows. The optimum then lies between the best of
             their certified bounds, so that gaps are not coarser than those of the best fit.
@@ -165,35 +165,40 @@ def _column(trace, column, name):
 
 
 def _bounds(name, estimator):
-    """Return an array with the least and the largest value that the optimum of each problem can have."""
+    """Return the least value that the optimum of each problem can have, its objective, and that plus its gap.
+
+    The optimum is at most the objective of the model. `objective_` may be less than that by its rounding error, which
+    is included in the gap.
+    """
     gap = getattr(estimator, "duality_gap_", None)
     gaps = np.full(1, np.nan) if gap is None else np.atleast_1d(np.asarray(gap, dtype=np.float64))
     if not np.all(np.isfinite(gaps)):
         raise ValueError(
             f"{name} has no certificate (duality_gap_ is {gap}): draw y='objective', or take a solver with a gap"
         )
-    upper = np.atleast_1d(np.asarray(estimator.objective_, dtype=np.float64))
-    return np.stack([upper - gaps, upper], axis=1)
+    objective = np.atleast_1d(np.asarray(estimator.objective_, dtype=np.float64))
+    return np.stack([objective - gaps, objective, objective + gaps], axis=1)
 
 
 def _tightest(bounds):
     """Return the common bounds of fits of one problem each, or of the same problems."""
     if len({len(found) for found in bounds.values()}) > 1:
         raise ValueError("same_problem=True needs fits of the same problems; these have different numbers of them")
-    low, high = np.moveaxis(np.array(list(bounds.values())), 2, 0)
-    low, high = low.max(axis=0), high.min(axis=0)
+    low, objective, limit = np.moveaxis(np.array(list(bounds.values())), 2, 0)
+    low, high, limit = low.max(axis=0), objective.min(axis=0), limit.min(axis=0)
+    high = np.where(low > high, limit, high)  # the least objective is rounded to below the optimum
     if np.any(low > high + 1e-6 * np.abs(high)):
         raise ValueError(
             "same_problem=True, but the certified ranges of the optimum do not overlap: these fits minimise different "
             "objectives"
         )
-    return np.stack([np.minimum(low, high), high], axis=1)
+    return np.stack([np.minimum(low, high), high, limit], axis=1)
 
 
 def _values(trace, y, name, bounds):
     if y not in GAPS:
         return _column(trace, y, name)
-    low, high = bounds
+    low, high, _ = bounds
     objective = _column(trace, "objective", name)
     gap = np.maximum(objective - low, high - objective)  # primal objectives are above, dual ones below the optimum
     if y != "relative_gap":

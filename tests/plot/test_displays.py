@@ -1,5 +1,6 @@
 """Displays draw the numbers of the model, on the axes that they are given; a figure needs no screen."""
 
+import copy
 import subprocess
 import sys
 
@@ -76,6 +77,17 @@ def test_a_gap_bounds_the_distance_to_the_optimum(two_classes, solvers):
     own = TraceDisplay.from_estimator(solvers, y="gap").lines_
     for narrow, wide in zip(shared, own):
         assert np.all(narrow.get_ydata() <= wide.get_ydata() + 1e-12)
+
+
+def test_an_objective_below_the_optimum_by_less_than_its_gap_belongs_to_the_same_problem(two_classes):
+    """The gap includes the rounding error of the objective."""
+    exact = KernelSVC(tol=1e-9, dtype="float64").fit(*two_classes)
+    rounded = copy.copy(exact)
+    rounded.objective_, rounded.duality_gap_ = exact.objective_ * (1 - 1e-4), exact.objective_ * 4e-4
+    display = TraceDisplay.from_estimator({"exact": exact, "rounded": rounded}, y="gap", same_problem=True)
+    own = TraceDisplay.from_estimator(exact, y="gap").lines_[0].get_ydata()
+    for line in display.lines_:
+        np.testing.assert_allclose(line.get_ydata(), own, rtol=1e-6, atol=2 * exact.duality_gap_)
 
 
 def test_a_trace_of_several_problems_has_a_line_for_each_in_one_colour(two_classes):
