@@ -9,7 +9,7 @@ import pytest
 from kernbench import KernelRegressor, KernelSVC
 from kernbench.kernels import Gaussian, Linear, Polynomial
 from kernbench.kernels.functions import Precomputed
-from kernbench.problems.certificate.curvature import ROWS, shows_negative_curvature
+from kernbench.problems.certificate.curvature import ROUNDING, ROWS, shows_negative_curvature
 from kernbench.solvers import registry
 
 N = 60
@@ -60,15 +60,34 @@ def test_who_stops_by_the_gap_does_not_converge(entry):
         assert fitted.duality_gap_ is None and not fitted.converged_, (loss, fitted.status_)
 
 
+SIGMOIDS = list(itertools.product([1e-4, 0.01, 0.1, 1.0, 10.0], [-1.0, 0.0, 1.0], [True, False]))
+
+
+def least_curvature(gamma, coef0, fit_intercept):
+    """Return the least eigenvalue of a sigmoid's matrix, centred if an intercept is free, in units of its rounding."""
+    K = np.tanh(gamma * X @ X.T + coef0)
+    largest = np.abs(K).max()
+    if fit_intercept:
+        K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+    return np.linalg.eigvalsh(K)[0] / (ROUNDING * N * largest)
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0, 10.0])
-@pytest.mark.parametrize("coef0", [-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("gamma, coef0, fit_intercept", SIGMOIDS)
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_no_sigmoid_certifies_more_than_the_zero_model(gamma, coef0, C):
-    model = KernelSVC("sigmoid", gamma=gamma, coef0=coef0, C=C).fit(X, Y)
-    at_zero = 2.0 * min(np.mean(Y), 1.0 - np.mean(Y))
-    if model.duality_gap_ is not None:
-        assert model.objective_ - model.duality_gap_ <= at_zero
+def test_a_sigmoid_is_certified_where_it_is_positive_semi_definite(gamma, coef0, fit_intercept, C):
+    assert N <= ROWS  # no row is left out, so that no negative curvature beyond rounding goes unseen
+    curvature = least_curvature(gamma, coef0, fit_intercept)
+    assert not -1.5 < curvature < -1 / N  # in between both answers are right
+    model = KernelSVC("sigmoid", gamma=gamma, coef0=coef0, fit_intercept=fit_intercept, C=C).fit(X, Y)
+    assert (model.duality_gap_ is None) == (curvature < -1)
+
+
+def test_sigmoids_are_indefinite_or_semi_definite_by_their_parameters():
+    curvatures = {fit_intercept: [] for fit_intercept in (True, False)}
+    for gamma, coef0, fit_intercept in SIGMOIDS:
+        curvatures[fit_intercept].append(least_curvature(gamma, coef0, fit_intercept))
+    assert all(min(values) < -1.5 and max(values) > -1 / N for values in curvatures.values())
 
 
 def test_a_kernel_that_is_conditionally_definite_is_fine_with_an_intercept():
