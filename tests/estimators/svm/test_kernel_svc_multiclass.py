@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -139,16 +140,19 @@ def test_jobs_leave_the_threads_of_blas_as_they_were():
 
 
 def test_callbacks_of_many_jobs_come_one_at_a_time():
-    inside, seen = [], []
+    inside, seen, idents = [], [], set()
 
     def watch(model):
         inside.append(1)
+        time.sleep(0.01)  # time for another thread to come in, were it allowed to
         assert len(inside) == 1
         seen.append(tuple(model.classes_))
+        idents.add(threading.get_ident())
         inside.pop()
         return {"support": len(model.support_)}
 
     model = KernelSVC(n_jobs=3, callback=watch).fit(X, Y)
+    assert len(idents) >= 2
     assert set(seen) == {(0, 1), (0, 2), (1, 2)}
     assert all("support" in trace for trace in model.trace_)
     seen.clear()

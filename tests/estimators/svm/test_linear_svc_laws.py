@@ -1,6 +1,7 @@
 """Laws of LinearSVC for any data: optima, weights, formats, threads, paths, warm starts."""
 
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -123,18 +124,20 @@ def test_threads_agnosticism():
 
 
 def test_callbacks_of_several_threads_take_turns():
-    inside, most = 0, 0
+    inside, most, idents = 0, 0, set()
 
     def watch(model):
         nonlocal inside, most
         inside += 1
         most = max(most, inside)
+        time.sleep(0.01)  # time for another thread to come in, were it allowed to
         error = 1 - model.score(X, np.zeros(150, dtype=bool))
         inside -= 1
-        return {"error": error, "thread": threading.get_ident()}
+        idents.add(threading.get_ident())
+        return {"error": error}
 
     model = LinearSVC(n_jobs=2, callback=watch, random_state=0).fit(X, Y)
-    assert most == 1 and all("error" in trace for trace in model.trace_)
+    assert most == 1 and len(idents) == 2 and all("error" in trace for trace in model.trace_)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
