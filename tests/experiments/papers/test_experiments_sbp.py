@@ -213,3 +213,12 @@ def test_the_average_approaches_the_best_level_from_below(outcome, dataset):
         assert metrics[f"{name}_low"] <= metrics[f"{name}_slope"] < 0
     costs = [c / t for of, t, c in zip(trace["line"], trace["n_iter"], trace["inner_products"]) if of == "SBP"]
     assert costs == [80.0] * 4
+
+
+def test_the_perceptron_is_said_to_end_above_its_least_error_not_to_overfit():
+    """Its last iterate fluctuates by as much."""
+    experiment = get("sbp-kernel-evaluations")
+    (claim,) = [claim for claim in experiment.claims if claim.metric == "overfitting"]
+    assert "overfit" not in claim.text and "fluctuates" in experiment.note
+    at_an_epoch = [claim for claim in experiment.claims if claim.metric == "epoch_error"]
+    assert at_an_epoch and all("its first epoch" in claim.text for claim in at_an_epoch)

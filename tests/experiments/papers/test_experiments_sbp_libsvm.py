@@ -95,3 +95,8 @@ def test_it_runs_end_to_end(tmp_path):
     assert trace["n_kernel_evaluations"][-1] == records["smo-converged"]["n_kernel_evaluations"]
     assert len(records["libsvm"]["trace"]["test_error"]) == 1
     json.dumps(records, allow_nan=False)
+
+
+def test_the_budget_that_follows_from_c_is_told_where_the_paper_has_one_of_its_own():
+    assert not any("nu" in method.params.get("solver_options", {}) for method in EXPERIMENT.methods)
+    assert "in place of the ν of Table 2" in EXPERIMENT.differs
