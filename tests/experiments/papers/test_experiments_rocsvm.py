@@ -257,3 +257,15 @@ def test_exact_against_incomplete_is_judged_by_auc_and_time(auc, seconds, expect
     records = [record(LINEAR, "n-5000", "incomplete", auc=0.908), record(LINEAR, "n-5000", "exact", seconds, auc=auc)]
     (claim,) = [text for text in verdicts(LINEAR, records) if "in no more time" in text]
     assert verdicts(LINEAR, records)[claim] == expected
+
+
+def test_the_note_tells_steps_limit_and_starts_of_the_papers_method():
+    linear, gaussian = (REAL.method(f"{kernel}-incomplete").params for kernel in ("linear", "rbf"))
+    size = gaussian["solver_options"]["step_size"]
+    assert "solver_options" not in linear and f"{size:g} for Gaussian" in REAL.note
+    assert f"{linear['max_iter']:,} steps" in REAL.note and "the final fit from 0" in REAL.note
+
+
+def test_both_numbers_of_columns_that_the_paper_has_of_bank_marketing_are_told():
+    data = REAL.had_in_paper("bank-marketing")
+    assert "18 columns" in str(data) and "19" in str(data)
