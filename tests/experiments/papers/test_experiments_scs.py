@@ -1,5 +1,8 @@
 """The experiments on stochastic conjugate subgradients: declared as in the paper, correctly judged, runnable."""
 
+import re
+from inspect import signature
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from kernbench.datasets import load
 from kernbench.experiments import get
 from kernbench.experiments.papers.scs import evaluation, width
 from kernbench.experiments.run.cells import plan
+from kernbench.solvers.kernel.conjugate.scs import SCS
 
 ACCURACY, OBJECTIVE = EXPERIMENTS = [get(name) for name in ("scs-accuracy", "scs-objective")]
 
@@ -143,3 +147,14 @@ def test_the_bound_of_many_columns_in_single_precision_is_that_in_double(monkeyp
     monkeypatch.setattr(evaluation, "MOST_IN_DOUBLE", 0)
     assert evaluation.optimum(data, 1 / 60, 0.01) == pytest.approx(exact, abs=1e-6)
     assert evaluation.optimum(data, 1 / 60, 0.01) != exact
+
+
+@pytest.mark.parametrize("name", ["scs-accuracy", "scs-objective", "scs-width", "cross-paper"])
+def test_notes_tell_how_scs_differs_from_the_published_algorithm(name):
+    defaults = {key: parameter.default for key, parameter in signature(SCS).parameters.items()}
+    assert (defaults["geometry"], defaults["line_search"]) == ("rkhs", "exact")
+    note = get(name).note
+    assert re.search("norm of the (kernel's space|function)", note) and re.search("exact(ly)?[ ;.]", note)
+    assert re.search("brackets a step|differs from the published", note)
+    if name == "cross-paper":
+        assert f"at most {defaults['sample_cap']:,} of the 4,000 rows" in note

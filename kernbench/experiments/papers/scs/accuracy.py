@@ -25,6 +25,7 @@ from kernbench.experiments.papers.scs.parts import (
     FLATNESS,
     KERNEL_SVC,
     METRICS,
+    OURS,
     PAPER,
     PROBLEM,
     RED_WINES,
@@ -115,6 +116,8 @@ COMPARED = tuple(method.name for method in METHODS if method.name != "scs-growin
 ITERATIVE = tuple(name for name in COMPARED if name != "majority")
 # The paper ran out of memory with Wolfe's method from 5,000 rows on; here the kernel matrix of 7,500 rows fits.
 WITHOUT_WOLFE = tuple(name for name in COMPARED if not name.startswith("wolfe"))
+# The paper's conclusion (Remark 4) is about its four largest sets, these and Hepmass, where Pegasos is left out.
+LARGEST = ("swarm-stand-in", "miniboone-stand-in", "skin")
 # Methods that visit every row many times are infeasible for millions.
 SAMPLING = ("scs", "scs-validated", "majority")
 
@@ -195,6 +198,16 @@ def _claims():
             accuracy,
             datasets=(dataset,),
         )
+    yield Claim(
+        "On those of the paper's four largest sets on which both run, SCS at λ = 1 is no less accurate than Pegasos, "
+        "in no more time.",
+        "scs",
+        "pegasos",
+        "accuracy",
+        0.0,
+        time_fraction=1.0,
+        datasets=LARGEST,
+    )
     yield Bound("At λ = 1 the closed form is the optimum, to 10⁻⁶.", "closed-form", "excess", 1e-6)
     yield Bound("At λ = 1 SCS comes within 10⁻³ of it on all training rows.", "scs", "excess", 1e-3)
     yield Claim(
@@ -268,7 +281,7 @@ EXPERIMENT = Experiment(
             "smo-validated",
             0.005,
             methods=tuple(method for method in ITERATIVE if method.endswith("-validated")) + ("majority",),
-            datasets=SETS,
+            datasets=tuple(name for name in SETS if name != "hepmass-stand-in"),  # where SCS has no rival
             zero="majority",
             have="labelled rows, and a λ to choose by validation",
             main="KernelSVC",
@@ -321,6 +334,9 @@ EXPERIMENT = Experiment(
     "80.3 to 82.7 % (SCS 81.0, 77.5 to 82.7 %), and 81.9 % with such a width (80.9 to 82.8 %): the paper's 86 % lies "
     "outside. Among the red wines alone 86 % belong to one "
     "class, so these are probably what the paper used. No intercept, as in the paper. "
+    f"{OURS} So does Wolfe's method. The paper's conclusion is that SCS is both more accurate and faster than Pegasos "
+    "on its four largest sets; of these, the stand-in for Hepmass is without Pegasos, as without all methods that "
+    "visit every row many times, since 3.5 million rows are too many for them here. "
     "Pegasos' last iterate is taken at its best multiple, which lowers its objective and changes no label; "
     "scs-objective has it as published. One thread. Other widths at λ = 1 are in scs-width.",
 )
