@@ -8,6 +8,7 @@ from kernbench.datasets import Dataset
 from kernbench.datasets.generated.network_features import PREVALENCES
 from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train
 from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE, STEPS
+from kernbench.solvers import registry
 
 RUNS = [
     (experiment, setting.name, method.name)
@@ -90,3 +91,20 @@ def test_balanced_batches_pass_over_the_negatives_with_as_many_positives():
     assert all((y[batch[:5]] == 1).all() for batch in batches)
     negatives = np.concatenate([batch[5:] for batch in batches])
     assert len(set(negatives)) == 20 and (y[negatives] == -1).all()
+
+
+def test_where_cutting_planes_may_stop_is_told_beside_the_claims_on_their_time():
+    limit = f"{registry.get('svmpauc-tight', 'partial-auc').default_iterations:,} cuts"
+    claims = [claim for claim in train.EXPERIMENT.claims if claim.baseline == "svmpauc-tight"]
+    assert claims and all(limit in claim.text for claim in claims) and limit in train.EXPERIMENT.note
+
+
+def test_every_smoothing_of_the_paper_is_compared_and_its_own_numbers_are_told():
+    compared = {claim.method for claim in mu.EXPERIMENT.claims} | {claim.baseline for claim in mu.EXPERIMENT.claims}
+    assert compared == {number.method for number in mu.EXPERIMENT.paper_numbers}
+    for _, _, of_d3, *_ in mu.TABLE.values():
+        assert f"{of_d3:.4f}".lstrip("0") in mu.EXPERIMENT.note
+
+
+def test_the_note_on_ranked_ranges_tells_of_both_sets_with_fewer_rows_than_in_the_paper():
+    assert "w8a 34,824 of the 49,749" in sorr.EXPERIMENT.note and "covtype 522,910 of" in sorr.EXPERIMENT.note

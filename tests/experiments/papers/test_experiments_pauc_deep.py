@@ -238,3 +238,12 @@ def test_chexpert_is_read_from_its_tables(folder):
     data = images.chexpert("edema")
     assert data.y_train.tolist() == [1, -1, -1, -1] and data.y_test.tolist() == [1, -1]  # uncertain is negative
     assert data.X_train.shape == (4, 64 * 64) and data.X_train[0].min() > 0.9 > 0.1 > data.X_train[1].max()
+
+
+def test_fewer_inner_steps_than_the_papers_are_told():
+    """The places of the map are told together."""
+    named = EXPERIMENT.note.partition("outer iteration k has 10 (k + 1)² inner steps")[0]
+    for setting in EXPERIMENT.scale("paper").settings:
+        if setting.params.get("inner_steps", 50) != 50:
+            place = "On the map" if "n_positive" in setting.arguments else f"`{setting.name}`"
+            assert setting.params["inner_steps"] == 10 and place in named

@@ -63,8 +63,15 @@ EXPERIMENT = Experiment(
         for task, value in zip(TASKS, row, strict=True)
     ),
     claims=tuple(
-        Claim(f"Between μ′ = 10³ and 10¹⁰ no choice loses a point of pAUC: {words}.", name, other, "test_pauc", 0.01)
-        for name, other, words in (("mu-1e10", "mu-1e3", "10¹⁰ against 10³"), ("mu-1e3", "mu-1e10", "10³ against 10¹⁰"))
+        Claim(
+            f"With a λ per positive, μ′ = {POWERS[mu]} loses at most a point of pAUC to {POWERS[other]}.",
+            _name(mu),
+            _name(other),
+            "test_pauc",
+            0.01,
+        )
+        for end in (1e8, 1e10)
+        for mu, other in ((1e3, end), (end, 1e3))
     ),
     measure=TRAINING,
     evaluate=EVALUATE,
@@ -90,6 +97,8 @@ EXPERIMENT = Experiment(
     note="The paper names no start; here all runs start from small normal numbers, not a trained model, so that the "
     "smoothing shows along the whole run. Steps as in `pauc-train`; γ′ = 2 μ′, the ratio of the paper's grid. The pull "
     "to w is 1 / μ′, and the steps of a run sum to less than the paper's three values of μ′, so that it hardly acts "
-    "there; a smaller one of ours shows what it does. For a linear model and a convex loss every μ is valid. The "
+    "there; a smaller one of ours shows what it does. In the paper's own Table 6 μ′ matters more on D3, by 2.6 "
+    "points: .8016 at 10³, .8272 at 10⁸, .8237 at 10¹⁰; on the other four tasks by 0.15 to 1.04 points. "
+    "For a linear model and a convex loss every μ is valid. The "
     "stand-ins with the least and the largest share of positives run by default, the others by name. One thread.",
 )

@@ -165,9 +165,8 @@ EXPERIMENT = Experiment(
         Recommendation(
             "the partial AUC",
             "test_pauc",
-            "dca-exact",
+            "logistic",
             0.001,
-            objective="objective",
             methods=LINEAR,
             have="a limit on false alarms (partial AUC)",
             main="PartialAUCClassifier",

@@ -38,6 +38,7 @@ TABLE = {
 }
 ALPHA = 1e-5
 OF_BATCHES = {"alpha": ALPHA, "tol": 1e-9, "rows_per_step": 200}
+AT_END = " as published, converged or stopped after 1,000 cuts"
 AGD_ITER = 50 * sum((k + 1) ** 2 for k in range(8))  # eight outer iterations
 
 METHODS = (
@@ -88,7 +89,7 @@ EXPERIMENT = Experiment(
     metrics=METRICS,
     claims=(
         Passing(
-            "AGD-SBCD passes the training pAUC of SVMpAUC-tight as published in a tenth of its time.",
+            f"AGD-SBCD passes the training pAUC of SVMpAUC-tight{AT_END}, in a tenth of its time.",
             "agd-sbcd",
             "svmpauc-tight",
             "train_pauc",
@@ -104,11 +105,27 @@ EXPERIMENT = Experiment(
             later=True,
         ),
         Claim(
-            "AGD-SBCD ends at no smaller a training pAUC than SVMpAUC-tight as published.",
+            f"AGD-SBCD ends at no smaller a training pAUC than SVMpAUC-tight{AT_END}.",
             "agd-sbcd",
             "svmpauc-tight",
             "train_pauc",
             0.0,
+        ),
+        *(
+            claim
+            for peer, words in (("dca", "DCA"), ("proximal-dca", "proximal DCA"))
+            for claim in (
+                Passing(
+                    f"AGD-SBCD reaches the final objective of {words} in half of its time.",
+                    "agd-sbcd",
+                    peer,
+                    "penalised",
+                    0.5,
+                ),
+                Claim(
+                    f"AGD-SBCD ends at no smaller a training pAUC than {words}.", "agd-sbcd", peer, "train_pauc", 0.0
+                ),
+            )
         ),
         Bound(
             "AGD-SBCD with one threshold ends within 1 % of the exact solution's objective.",
@@ -195,6 +212,8 @@ EXPERIMENT = Experiment(
     note="The paper has no penalty; here α is 10⁻⁵, and 10⁻³ for SVMpAUC-tight, whose C the paper takes from a grid. "
     "All methods start from the same logistic regression. One τ: one threshold on scores instead of a λ for "
     "each positive. SVMpAUC-tight is run as published, with textbook cutting planes; ours uses the bundle method. "
+    "Both stop after 1,000 cuts, two passes over the rows for each: on the five stand-ins for CheXpert, SVMpAUC-tight "
+    "as published stopped there without having converged, so its pAUC and its time are those of that limit. "
     "AGD-SBCD takes batches of 100 positives and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for "
     "eight outer iterations; both DCAs take as many steps of such batches, 100 (k + 1)² in each of theirs. μ′, γ′ and "
     "C are one point of the paper's grid, and c is ours. SVMpAUC-tight minimises its own "
