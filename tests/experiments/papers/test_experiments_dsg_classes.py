@@ -178,3 +178,9 @@ def test_a_fit_to_an_endless_stream_reads_as_many_rows_as_asked_for(monkeypatch,
     found = stream_runs.measure(SimpleNamespace(**{**vars(cell), "arguments": {"name": "digits"}}))
     assert endless.asked[1] == 1000
     assert found["metrics"]["n_iter"] == 10 and found["metrics"]["test_error"] < 0.3
+
+
+def test_on_features_of_lenet_kernel_machines_of_one_width_are_compared():
+    machine, doubly = (MULTICLASS.method(name).params for name in ("lenet-kernel-svc", "lenet-doubly-median"))
+    assert machine["gamma"] == doubly["gamma"] and f"C = {machine['C']:g} and a width of one median" in MULTICLASS.note
+    assert ("lenet-doubly-median", "lenet-kernel-svc") in {(c.method, c.baseline) for c in MULTICLASS.claims}

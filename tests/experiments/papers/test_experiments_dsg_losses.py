@@ -76,3 +76,10 @@ def test_an_exact_solution_is_at_no_distance_from_itself(outcome):
     found = outcome(LOSSES, "novelty", "exact-novelty", arguments={"n_train": 200, "n_test": 100})
     assert found["metrics"]["distance"] == found["metrics"]["share_off"] == 0.0
     assert found["metrics"]["share"] <= 0.1 and found["metrics"]["n_iter"] is None
+
+
+def test_the_nearest_of_the_regularisations_tried_is_not_called_close():
+    (table,) = LOSSES.tables
+    alphas = LOSSES.method("preconditioned-ratio").params["other_alphas"]
+    (note,) = [note for note in table.notes if f"{len(alphas)} down to {min(alphas):g}" in note]
+    assert "still off by the distance" in note and "close to" not in note and "{" not in note

@@ -222,3 +222,16 @@ def test_descent_and_ridge_regression_are_those_of_their_iterations(outcome):
     np.testing.assert_allclose(found["trace"]["mae"], errors, rtol=1e-4)
     np.testing.assert_allclose(found["trace"]["alpha"], [1e-4, 1e-2, largest / 3, largest / 50], rtol=1e-5)
     assert found["metrics"]["ridge_mae"] == min(found["trace"]["mae"][:2])
+
+
+def test_gaussian_processes_are_claimed_of_the_papers_configuration_and_its_rival():
+    """Each claim names its method."""
+    claimed = {(claim.method, claim.metric) for claim in GP.claims}
+    assert claimed >= {(name, f"{what}_error") for name in ("plain", "norma") for what in ("mean", "variance")}
+    assert all(claim.text.startswith("By ") for claim in GP.claims)
+
+
+def test_a_tuned_method_that_is_compared_with_defaults_is_called_so():
+    (claim,) = [claim for claim in MOLECULES.claims if claim.baseline == "doubly-sorted"]
+    assert "search" in MOLECULES.method(claim.method).params and "by validation" in claim.text
+    assert "search" not in MOLECULES.method(claim.baseline).params and "with the defaults" in claim.text

@@ -84,13 +84,15 @@ EXPERIMENT = Experiment(
         m.PEAK_MEMORY,
     ),
     claims=(
-        Bound("The mean is within 5 % of the closed form.", "default", "mean_error", 0.05),
-        Bound("The variance is within 10 % of the closed form.", "default", "variance_error", 0.1),
-        Bound("With features that grow, the mean is within 5 %.", "growing", "mean_error", 0.05),
-        Bound("With features that grow, the variance is within 10 %.", "growing", "variance_error", 0.1),
         *(
-            Bound(f"{words}, the {what} is within {100 * limit:.0f} %.", name, f"{what}_error", limit)
+            Bound(
+                f"{words}, the {what} is within {100 * limit:.0f} % of the closed form.", name, f"{what}_error", limit
+            )
             for name, words in (
+                ("plain", "By Algorithm 1 with new blocks of 512, the paper's configuration"),
+                ("norma", "By NORMA, the paper's rival"),
+                ("default", "By ridge regression on 2,048 random features, the estimator's default"),
+                ("growing", "By ridge regression on random features that are doubled until mean and variance stay"),
                 ("in-turn", "By preconditioned steps on 32 blocks in turn"),
                 ("plain-in-turn", "By Algorithm 1 on 32 blocks in turn"),
             )

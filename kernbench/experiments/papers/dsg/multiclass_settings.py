@@ -70,6 +70,7 @@ OF_PASSES = ("kernel-svc", *(method.name for method in PASSES))
 IN_MEMORY = ("doubly", "sampler-sgd", "svc", "kernel-svc", "nystroem", "zero")
 
 FIRST_ROWS = (24_576, 49_152, 98_304)
+RACES = ("digits", "mnist", "cifar10-random-convolutions")  # where all of them run, not KernelSVC alone
 DEFORMED = tuple(f"mnist-deformed-{n}" for n in FIRST_ROWS)
 
 
