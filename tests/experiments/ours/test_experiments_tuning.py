@@ -142,3 +142,9 @@ def test_torchkm_minimises_the_same_objective():
     model = TorchKM([1.0], [2.0], cv=folds).fit(data.X_train, data.y_train)
     assert referee.relative_gap(model, data.X_train, data.y_train, C=1.0, gamma=2.0) < 0.02
     assert 0.5 < model.best_score_ <= 1.0
+
+
+def test_claims_tell_where_one_fold_chose_the_cell_of_the_baseline():
+    on_one = {name for setting in EXPERIMENT.scale("paper").settings for name in setting.params["one_fold"]}
+    claims = [claim for claim in EXPERIMENT.claims if claim.baseline in on_one and claim.metric == "test_error"]
+    assert claims and all("one fold" in claim.text for claim in claims)

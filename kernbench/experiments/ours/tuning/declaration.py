@@ -159,18 +159,20 @@ def _faster(method, baseline, share, words, datasets):
 
 
 KERNEL_SEARCH, SVC_SEARCH = ("grid-kernel", "GridSearchCV(KernelSVC)"), ("grid-svc", "GridSearchCV(SVC)")
+# So that the choice of the baseline's cell is a weaker one than that of the other searches.
+OF_ONE_FOLD = "GridSearchCV(SVC), whose cell one fold chooses at 10,000 rows and more"
 CLAIMS = (
     _faster("exact", KERNEL_SEARCH, 1 / 4, "The exact search", LARGE),
     _faster("exact", SVC_SEARCH, 1 / 50, "The exact search", LARGE),
     Bound(
-        "It computes at most twice the kernel values of the path without folds.",
+        "The exact search computes at most twice the kernel values of the path without folds.",
         "exact",
         "n_kernel_evaluations",
         2.0,
         baseline="path",
     ),
     Claim(
-        "Its model errs at most 0.2 points more than that of GridSearchCV(SVC).",
+        f"The exact search's model errs at most 0.2 points more than that of {OF_ONE_FOLD}.",
         "exact",
         "grid-svc",
         "test_error",
@@ -192,14 +194,14 @@ CLAIMS = (
         1.0,
     ),
     Claim(
-        "Halving's model errs at most 0.2 points more than that of GridSearchCV(SVC).",
+        f"Halving's model errs at most 0.2 points more than that of {OF_ONE_FOLD}.",
         "halving",
         "grid-svc",
         "test_error",
         0.002,
     ),
     Bound("The final fit is within 10⁻³ of the optimum of its parameters.", "exact", "relative_gap", 1e-3),
-    Claim("Tuning pays: the exact search errs less than KernelSVC().", "exact", "default", "test_error", 0.0),
+    Claim("The exact search errs no more than KernelSVC(), not tuned.", "exact", "default", "test_error", 0.0),
 )
 
 EXPERIMENT = Experiment(
