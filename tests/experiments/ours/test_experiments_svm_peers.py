@@ -166,3 +166,11 @@ def test_settings_are_those_the_field_is_measured_by():
     assert settings["mnist-8-vs-rest"] == {"gamma": 0.02, "C": 1000.0}
     assert settings["covtype"] == {"gamma": 0.0075, "C": 10.0}
     assert {"ijcnn1", "w8a"} <= set(settings)
+
+
+def test_rows_in_batches_are_not_called_a_limit():
+    """Larger batches can be faster."""
+    experiment = get("peers-svm")
+    (claim,) = [claim for claim in experiment.claims if claim.baseline == "limit"]
+    assert f"batches of {limit.BATCH}" in claim.text
+    assert "limit" not in claim.text + experiment.method("limit").label
