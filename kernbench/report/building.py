@@ -60,8 +60,8 @@ def build(
     history : str or Path, optional
         Folder of asv's results, for a page ``history.html``; by default ``history`` inside `out`, where it exists.
     compact : bool, default=False
-        A report to keep under version control: ``records.jsonl.xz``, which holds all records, in place of ``tables/``
-        and of all figures but the first.
+        A report to keep under version control: ``records.jsonl.xz``, which holds the last record of each repeat of a
+        cell, of declared experiments, in place of ``tables/`` and of all figures but the first.
     on_step : callable, optional
         Called with a few words before each step.
 

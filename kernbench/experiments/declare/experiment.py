@@ -27,7 +27,7 @@ class Experiment:
         ``"quick"`` (offline, a minute) and ``"paper"`` (the real sizes).
     metrics : tuple of Metric
         The first is the headline.
-    claims : tuple of Claim or Bound
+    claims : tuple of Claim, Bound or Passing
         Any number.
     paper_numbers : tuple of PaperNumber
     paper_data : tuple of PaperData

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from kernbench.report.statistics import finite, finite_values, median_or_none
 
-# A fit was on more cores than its threads if its processor time exceeds theirs by more than this factor. Of fits
-# that take fewer seconds than these the two clocks, which are not read at one instant, cannot tell.
+# A fit used more cores than threads if its processor time > SPARE × threads × wall time. Fits below LEAST_SECONDS are
+# not judged, since the two clocks are not read at the same moment.
 SPARE, LEAST_SECONDS = 1.25, 0.1
 # Two times may be divided by each other only when all of these agree, and the code does.
 SETUP = ("processor", "n_cores", "n_threads", "jobs", "overcommitted", "blas")
