@@ -38,9 +38,9 @@ def mean_and_error(values):
     values = finite_values(values)
     if not values:
         return None, None
+    if min(values) == max(values):  # whose mean, computed, may differ from them in the last digit
+        return values[0], None if len(values) < 2 else 0.0
     mean = math.fsum(values) / len(values)
-    if len(values) < 2:
-        return mean, None
     variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
     return mean, math.sqrt(variance / len(values))
 

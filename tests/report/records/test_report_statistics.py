@@ -31,6 +31,12 @@ def test_one_value_has_no_error_and_none_has_no_mean():
     assert median_or_none([]) is None
 
 
+@pytest.mark.parametrize("value", [0.444, 0.1, 0.003])
+def test_equal_values_have_themselves_as_mean_and_no_error(value):
+    for n in range(2, 12):
+        assert mean_and_error([value] * n) == (value, 0.0)
+
+
 def test_no_interval_below_five_repeats():
     assert compare([1.0] * 4, [2.0] * 9) is None
     assert compare([1.0, 2.0, 1.5, 1.2, 1.1], [2.0] * 5) is not None
