@@ -1,7 +1,16 @@
 """Judge a :class:`~kernbench.experiments.declare.Claim`: as good as a baseline, in a fraction of its time."""
 
 from kernbench.report import text
-from kernbench.report.claims.judgement import SINGLE, UNDECIDED, Judgement, is_at_most, p_value_of, pairs_of, verdict_of
+from kernbench.report.claims.judgement import (
+    ROUNDING,
+    SINGLE,
+    UNDECIDED,
+    Judgement,
+    is_at_most,
+    p_value_of,
+    pairs_of,
+    verdict_of,
+)
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite, mean_and_error, mean_interval, p_value_at
@@ -25,8 +34,7 @@ def judge_race(results, dataset, claim):
     good_enough = is_at_most(claim.margin, worse_by, interval)
     why = (
         f"{text.capitalised(metric.label)} {text.with_unit(metric, value)} against {text.possessive(peer)} "
-        f"{text.with_unit(metric, base_value)}: {text.amount(metric, abs(worse_by))} "
-        f"{'worse' if worse_by > 0 else 'better'}{_margin(metric, claim, worse_by)}."
+        f"{text.with_unit(metric, base_value)}: {_worse(metric, worse_by)}{_margin(metric, claim, worse_by)}."
     )
     why += UNDECIDED if good_enough is None else ""
     in_time, p_in_time = True, None
@@ -37,6 +45,16 @@ def judge_race(results, dataset, claim):
     answers = [good_enough, in_time]
     p_value = p_value_of(answers, [p_value_at(excess, claim.margin), p_in_time])
     return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs))
+
+
+def _worse(metric, worse_by):
+    """How much worse, or better, a value is, in words."""
+    if abs(worse_by) <= ROUNDING:
+        return "equal"
+    shown = text.amount(metric, abs(worse_by))
+    if shown == text.amount(metric, 0.0):
+        return f"equal to within {text.amount(metric, 0.01 / metric.factor)}"
+    return f"{shown} {'worse' if worse_by > 0 else 'better'}"
 
 
 def _margin(metric, claim, worse_by):

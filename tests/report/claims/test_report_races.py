@@ -153,6 +153,19 @@ def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
 
 
 @pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        (0.444, "44.40 %: equal, within"),
+        (0.44401, "equal to within 0.01 points, within"),
+        (0.4441, "0.01 points worse, within"),
+    ],
+)
+def test_a_difference_that_is_not_seen_is_called_equal(toy, records, judged, own, words):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002)
+    assert words in judged(toy, [records.one("libsvm", error=0.444), records.one("smo", error=own)], claim).why
+
+
+@pytest.mark.parametrize(
     ("margin", "words"),
     [
         (0.0, "1.00 points better."),
