@@ -79,36 +79,71 @@ def mean_interval(values):
     return mean - half, mean + half
 
 
-def p_value_at(values, limit):
-    """The two-sided p-value of Student's t test that the mean of `values` is `limit`.
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over repeats with the interval and the p-value of one test, Student's t.
 
-    None for fewer than two values; 0 for equal ones, which chance does not move.
+    Attributes
+    ----------
+    value : float
+    interval : (float, float) or None
+        95 % confidence interval; None for a single value.
+    p_value : float or None
+        Two-sided, that the true mean is the limit; None where there is no test.
+    is_geometric : bool
+        Whether the test is on logarithms, and `value` the geometric mean.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    p_value: float | None
+    is_geometric: bool = False
+
+
+def estimate(values, limit, *, has_chance=True, rounding=0.0):
+    """The mean of values by Student's t test that the true one is `limit`.
+
+    A few results on a small test set often coincide. Student's t test would take them for values without scatter, and
+    two of them for proof; so n equal values have the p-value of the sign test, 2 · 2⁻ⁿ.
+
+    Parameters
+    ----------
+    values : list of float
+        At least one.
+    limit : float
+    has_chance : bool, default=True
+        Whether another repeat might have given another value. Equal values without chance need no test.
+    rounding : float, default=0.0
+        Difference up to which values count as equal.
+
+    Returns
+    -------
+    Estimate
     """
     mean, error = mean_and_error(values)
-    if error is None:
-        return None
-    if error == 0.0:
-        return 0.0
-    from scipy.special import stdtr
+    if not error or max(values) - min(values) <= rounding:
+        p_value = 2.0 ** (1 - len(values)) if has_chance and len(values) > 1 else None
+    else:
+        from scipy.special import stdtr
 
-    return 2.0 * float(stdtr(len(finite_values(values)) - 1, -abs(mean - limit) / error))
+        p_value = 2.0 * float(stdtr(len(values) - 1, -abs(mean - limit) / error))
+    return Estimate(mean, mean_interval(values), p_value)
 
 
-def p_value_of_ratios(values, limit):
-    """The p-value of `p_value_at` for positive values that are compared as ratios, on their logarithms."""
+def estimate_of_ratios(values, limit, *, has_chance=True):
+    """The geometric mean of ratios, by `estimate` on their logarithms; their mean, unless all are positive."""
     if limit <= 0 or min(values) <= 0:
-        return p_value_at(values, limit)
-    return p_value_at([math.log(value) for value in values], math.log(limit))
+        return estimate(values, limit, has_chance=has_chance)
+    found = estimate([math.log(value) for value in values], math.log(limit), has_chance=has_chance)
+    ends = found.interval and tuple(math.exp(end) for end in found.interval)
+    return Estimate(geometric_mean(values), ends, found.p_value, is_geometric=True)
 
 
-def median_scatter(values):
-    """How far the median is known: its bootstrap interval, the range of few values, or None for a single one.
-
-    The range of four values has the true median inside in 88 % of all samples, that of two in half of them.
-    """
-    if len(values) < 2:
-        return None
-    return (min(values), max(values)) if len(values) < MIN_REPEATS else median_interval(values)
+def geometric_mean(values):
+    """The geometric mean of positive values, at least one."""
+    if min(values) == max(values):  # from which the exponential of their logarithm may differ in the last digit
+        return values[0]
+    return math.exp(mean_and_error([math.log(value) for value in values])[0])
 
 
 def _interval(samples, statistic):

@@ -1,9 +1,10 @@
 """Findings in a form that records can confirm or refute.
 
-One rule for all: where the limit of a claim lies inside the interval over repeats, it cannot be judged. The interval of
-a mean is Student's, of the differences within repeats; that of a median is the bootstrap's, or the range of fewer than
-five repeats. A single repeat has none: its number decides, and the report says that it is one repeat. Where its record
-has an interval of the number, as that of a fitted power, this one counts.
+One rule for all: where the limit of a claim lies inside the 95 % interval over repeats, it cannot be judged. Estimate,
+interval and p-value are of one test, Student's t: on the differences within repeats, on the values of a single method,
+or, where these are positive ratios, on their logarithms, so that the estimate is a geometric mean. A single repeat has
+no interval: its number decides, and the report says that it is one repeat. Where its record has an interval of the
+number, as that of a fitted power, this one counts.
 """
 
 from dataclasses import dataclass
@@ -47,9 +48,9 @@ class Claim:
 class Bound:
     """A number, or the ratio of two, that is no worse than a bound.
 
-    It holds on a data set when the median over repeats of `metric` of `method` is at most `bound` (at least,
+    It holds on a data set when the mean over repeats of `metric` of `method` is at most `bound` (at least,
     for a metric of which more is better). With a `baseline`, it is about the ratio of the two methods' values, both
-    from the same repeat on the same set-up.
+    from the same repeat on the same set-up. The mean of ratios, of which the unit × makes a metric one, is geometric.
 
     Attributes
     ----------
@@ -83,8 +84,8 @@ class Passing:
     """A race to the level of another method, on the clock of the solvers.
 
     The traces of `method` stay, from some time on, at the mean final `metric` of `baseline` or better. It holds on a
-    data set when the median of that time, with what the fit takes before the trace begins, is at most `time_fraction`
-    of the baseline's median fit time.
+    data set when that time, with what the fit takes before the trace begins, is at most `time_fraction` of the
+    baseline's fit time in the same repeat on the same set-up, in the geometric mean over repeats.
 
     Attributes
     ----------

@@ -7,19 +7,14 @@ from kernbench.report.claims.judgement import (
     UNDECIDED,
     CannotBeJudged,
     Judgement,
+    has_chance,
     is_at_most,
     pairs_of,
     require_results,
+    scatter_of,
     verdict_of,
 )
-from kernbench.report.statistics import (
-    MIN_REPEATS,
-    finite,
-    median_or_none,
-    median_scatter,
-    p_value_at,
-    p_value_of_ratios,
-)
+from kernbench.report.statistics import estimate, estimate_of_ratios, finite
 
 EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
 
@@ -32,19 +27,20 @@ def judge_bound(results, dataset, claim):
     CannotBeJudged
     """
     metric, values = results.experiment.metric(claim.metric), _values(results, dataset, claim)
-    found, sign = median_or_none(values), 1 if metric.direction == "lower" else -1
-    ends = median_scatter(values) or _of_fit(results, dataset, claim, found)
-    answer = is_at_most(sign * claim.bound, sign * found, ends and tuple(sorted(sign * end for end in ends)))
+    judged = estimate_of_ratios if claim.baseline is not None or metric.unit == "×" else estimate
+    found = judged(values, claim.bound, has_chance=has_chance(results, dataset, claim))
+    sign = 1 if metric.direction == "lower" else -1
+    ends = found.interval or _of_fit(results, dataset, claim, found.value)
+    answer = is_at_most(sign * claim.bound, sign * found.value, ends and tuple(sorted(sign * end for end in ends)))
     what = metric.label
     if claim.baseline is not None:
         own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
         what = f"{what} of {own} over {text.possessive(base)}"
-    shown, bound = _told_apart(metric, claim, found, claim.bound)
+    shown, bound = _told_apart(metric, claim, found.value, claim.bound)
     why = f"{text.capitalised(what)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
     why += UNDECIDED if answer is None else ""
-    test = p_value_at if claim.baseline is None else p_value_of_ratios
-    scatter = _interval(metric, claim, values, ends)
-    return Judgement(dataset, verdict_of([answer]), why, scatter, found, test(values, claim.bound), len(values))
+    scatter = _interval(metric, claim, found, ends, len(values))
+    return Judgement(dataset, verdict_of([answer]), why, scatter, found.value, found.p_value, len(values))
 
 
 def _values(results, dataset, claim):
@@ -72,16 +68,18 @@ def _of_fit(results, dataset, claim, found):
     return None if None in (value, low, high) else (found + low - value, found + high - value)
 
 
-def _interval(metric, claim, values, ends):
+def _interval(metric, claim, found, ends, n_repeats):
     """The scatter of repeats, or the interval of a fit, in words."""
     if ends is None:
         return SINGLE
-    low, high = (_told_apart(metric, claim, value, claim.bound)[0] for value in ends)
-    if len(values) == 1:
+
+    def show(end):
+        return _told_apart(metric, claim, end, claim.bound)[0]
+
+    if n_repeats == 1:
+        low, high = map(show, ends)
         return f"1 repeat; 95 % interval {low} to {high}, of the fit to the points of the repeat."
-    if len(values) < MIN_REPEATS:
-        return f"{text.plural(len(values), 'repeat')}: {low} to {high}."
-    return f"Median of {len(values)} repeats; 95 % bootstrap interval {low} to {high}."
+    return scatter_of(found, n_repeats, show)
 
 
 def summed_up(results, claim, judgements):

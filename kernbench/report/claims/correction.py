@@ -15,7 +15,7 @@ def corrected(judgements):
     Parameters
     ----------
     judgements : list of Judgement
-        All of a page. Those of a single repeat, which have no p-value, and those by rule stay as they are.
+        All of a page. Those without a p-value stay as they are.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def corrected(judgements):
     for k, p_value in zip(tested, holm([judgements[k].p_value for k in tested])):
         if p_value >= LEVEL and found[k].verdict != OPEN:
             alone, together = (text.significant(value, 2) for value in (found[k].p_value, p_value))
-            sentence = f" Student's t test of the repeats does not decide this (p = {alone})."
+            sentence = f" So few repeats do not decide this (p = {alone})."
             if found[k].p_value < LEVEL:
                 sentence = (
                     f" Alone this would be decided (p = {alone}), but not as one of {len(tested)} verdicts of this "

@@ -25,7 +25,8 @@ class Judgement:
     value : float or None
         The decisive number, if there is one.
     p_value : float or None
-        Of the test behind the verdict; None for a single repeat, and where a rule decides.
+        Of the test behind the verdict; None for a single repeat, for equal repeats without chance, and where a rule
+        decides.
     n_repeats : int
         That can be compared.
     """
@@ -84,6 +85,25 @@ def p_value_of(answers, p_values):
     return max(known, default=None)
 
 
+def scatter_of(found, n_repeats, show, what=""):
+    """A sentence on an estimate over two repeats or more.
+
+    Parameters
+    ----------
+    found : kernbench.report.statistics.Estimate
+    n_repeats : int
+    show : callable
+        An end of the interval as text.
+    what : str
+        What the ends are of, as the end of the interval.
+    """
+    low, high = found.interval
+    if low == high:
+        return f"{n_repeats} repeats, all equal."
+    mean, scale = ("Geometric mean", " on logarithms") if found.is_geometric else ("Mean", "")
+    return f"{mean} of {n_repeats} repeats; 95 % interval {show(low)} to {show(high)}{what}, by Student's t{scale}."
+
+
 UNDECIDED = " The limit lies inside the interval: this cannot be judged."
 
 
@@ -104,6 +124,12 @@ def pairs_of(results, metric, dataset, method, baseline):
     if not pairs:
         raise CannotBeJudged(f"No repeat has both methods on the same set-up with a measured {metric.label}.")
     return pairs
+
+
+def has_chance(results, dataset, claim):
+    """Whether other repeats of the methods of a claim might have other results."""
+    methods = (claim.method, *([] if claim.baseline is None else [claim.baseline]))
+    return any(results.has_chance(dataset, method) for method in methods)
 
 
 def require_results(results, cells):

@@ -6,6 +6,7 @@ from kernbench.report.claims.judgement import (
     SINGLE,
     UNDECIDED,
     Judgement,
+    has_chance,
     is_at_most,
     p_value_of,
     pairs_of,
@@ -13,7 +14,7 @@ from kernbench.report.claims.judgement import (
 )
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
-from kernbench.report.statistics import finite, mean_and_error, mean_interval, p_value_at
+from kernbench.report.statistics import estimate, finite, mean_and_error
 
 CLOCK_SHARE = 0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
 
@@ -29,21 +30,25 @@ def judge_race(results, dataset, claim):
     pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
     value, base_value = (mean_and_error(values)[0] for values in zip(*pairs))
     sign = 1.0 if metric.direction == "lower" else -1.0
-    excess = [sign * (own - base) for own, base in pairs]
-    worse_by, interval = sign * (value - base_value), mean_interval(excess)
-    good_enough = is_at_most(claim.margin, worse_by, interval)
+    found = estimate(
+        [sign * (own - base) for own, base in pairs],
+        claim.margin,
+        has_chance=has_chance(results, dataset, claim),
+        rounding=ROUNDING * max(abs(number) for pair in pairs for number in pair),
+    )
+    good_enough = is_at_most(claim.margin, found.value, found.interval)
     why = (
         f"{text.capitalised(metric.label)} {text.with_unit(metric, value)} against {text.possessive(peer)} "
-        f"{text.with_unit(metric, base_value)}: {_worse(metric, worse_by)}{_margin(metric, claim, worse_by)}."
+        f"{text.with_unit(metric, base_value)}: {_worse(metric, found.value)}{_margin(metric, claim, found.value)}."
     )
     why += UNDECIDED if good_enough is None else ""
     in_time, p_in_time = True, None
     if claim.time_fraction is not None:
         in_time, p_in_time, sentence = _in_time(results, dataset, claim)
         why = f"{why} {sentence}"
-    scatter = _interval(results, metric, claim, worse_by, interval, len(pairs))
+    scatter = _interval(results, metric, claim, found, len(pairs))
     answers = [good_enough, in_time]
-    p_value = p_value_of(answers, [p_value_at(excess, claim.margin), p_in_time])
+    p_value = p_value_of(answers, [found.p_value, p_in_time])
     return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs))
 
 
@@ -77,8 +82,8 @@ def _in_time(results, dataset, claim):
     allowed = claim.time_fraction * base
     budget = f"the {text.seconds(allowed)} allowed ({100 * claim.time_fraction:g} % of {text.seconds(base)})"
     tolerated = claim.time_slack if claim.time_slack <= CLOCK_SHARE * allowed else 0.0
-    over = [spent - claim.time_fraction * whole for spent, whole in times]
-    answer = is_at_most(tolerated, own - allowed, mean_interval(over))
+    over = estimate([spent - claim.time_fraction * whole for spent, whole in times], tolerated)
+    answer = is_at_most(tolerated, over.value, over.interval)
     if own <= allowed:
         why = f"It took {text.seconds(own)}, within {budget}."
     elif own > allowed + claim.time_slack:
@@ -93,15 +98,15 @@ def _in_time(results, dataset, claim):
         why += "."
     if answer is None:
         why += " The times of the repeats lie on both sides of that."
-    return answer, p_value_at(over, tolerated), why
+    return answer, over.p_value, why
 
 
-def _interval(results, metric, claim, worse_by, interval, n_repeats):
+def _interval(results, metric, claim, found, n_repeats):
     """The mean of the differences over repeats with its interval, in the direction of the metric."""
-    if interval is None:
+    if found.interval is None:
         return SINGLE
     names = (results.label(claim.method), results.short_label(claim.baseline))
-    low, high, worse = (text.signed(metric, value) for value in (*interval, worse_by))
+    low, high, worse = (text.signed(metric, value) for value in (*found.interval, found.value))
     unit = "points" if metric.unit == "%" else metric.unit
     return (
         f"How much worse {names[0]} is than {names[1]}, mean over {n_repeats} repeats: "

@@ -148,6 +148,20 @@ class Results:
         method = self.method(name)
         return method is not None and method.depends_on is not None
 
+    def has_chance(self, dataset, method):
+        """Whether chance moves the results of a method from repeat to repeat: new data, or a seed with an effect.
+
+        A seed has none if the counts that it determines, and the distance to the optimum, are equal in all repeats.
+        """
+        setting, declared = self.setting(dataset), self.method(method)
+        if setting is not None and setting.repeat_argument is not None:
+            return True
+        if declared is not None and declared.seed_param is None:
+            return False
+        telling = [m for m in self.experiment.metrics if m.deterministic or m.name == self.experiment.optimality]
+        values = list(filter(None, map(self.cell(dataset, method).values, telling)))
+        return not values or any(min(found) < max(found) for found in values)
+
     def data(self, dataset):
         """The records' description of a data set: name, kind, sizes, checksum, description."""
         cells = (cell for (data, _), cell in self.cells.items() if data == dataset)

@@ -1,5 +1,6 @@
-"""Bounds are judged by the median over repeats, in the direction of their metric; a page without a race works."""
+"""Bounds are judged by the mean over repeats, in the direction of their metric; a page without a race works."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -51,24 +52,42 @@ def test_more_is_better_from_the_bound(measured, records, found, bound, verdict)
 
 
 @pytest.mark.parametrize(
-    ("errors", "verdict"),
+    ("errors", "verdict", "interval"),
     [
-        ((0.1, 0.12, 0.3), OPEN),
-        ((0.1, 0.11, 0.12), HOLDS),
-        ((0.3, 0.31, 0.32), FAILS),
-        ((0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.3), HOLDS),  # the median is known better than the range
-        ((0.1, 0.1, 0.1, 0.1, 0.3, 0.3, 0.3), OPEN),
+        ((0.1, 0.12, 0.3), OPEN, "−10.03 % to 44.70 %"),
+        ((0.1, 0.11, 0.12), HOLDS, "8.52 % to 13.48 %"),
+        ((0.3, 0.31, 0.32), FAILS, "28.52 % to 33.48 %"),
     ],
 )
-def test_a_bound_inside_the_interval_of_the_median_cannot_be_judged(measured, records, found, errors, verdict):
+def test_a_bound_inside_the_interval_of_the_mean_cannot_be_judged(measured, records, found, errors, verdict, interval):
     rows = [records.one(repeat=k, error=error) for k, error in enumerate(errors)]
     (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.2))
     (judgement,) = finding.judgements
     assert finding.verdict == judgement.verdict == verdict
     assert ("inside the interval" in judgement.why) == (verdict == OPEN)
-    if len(errors) == 3:
-        low, high = 100 * errors[0], 100 * errors[2]
-        assert judgement.interval == f"3 repeats: {low:.2f} % to {high:.2f} %."
+    assert judgement.interval == f"Mean of 3 repeats; 95 % interval {interval}, by Student's t."
+
+
+def test_the_test_behind_the_verdict_on_a_ratio_is_that_of_its_interval(measured, records, found):
+    """A median of 0.5 would hold where the test, on the mean of logarithms, leaves it open."""
+    claim = Bound("", "smo", "fit_seconds", 0.8, baseline="libsvm")
+    ratios = (0.5, 0.49, 0.51, 0.5, 0.5, 0.5, 0.5, 0.49, 0.51, 6.0)
+    rows = [records.one("libsvm", repeat=k, seconds=1.0) for k in range(10)]
+    rows += [records.one("smo", repeat=k, seconds=seconds) for k, seconds in enumerate(ratios)]
+    ((judgement,),) = (finding.judgements for finding in found(measured, rows, claim))
+    assert judgement.verdict == OPEN and judgement.p_value > 0.05
+    assert judgement.value == pytest.approx(math.prod(ratios) ** 0.1)
+    assert judgement.interval == (
+        "Geometric mean of 10 repeats; 95 % interval 0.365 × to 1.12 ×, by Student's t on logarithms."
+    )
+
+
+def test_a_metric_that_is_a_ratio_has_a_geometric_mean(measured, records, found):
+    speed_up = Metric("speed_up", "speed-up", "higher", ("metrics", "speed_up"), "×")
+    rows = [records.one(repeat=k, metrics={"speed_up": x}) for k, x in enumerate((1.0, 4.0))]
+    with_ratio = replace(measured, metrics=(*measured.metrics, speed_up))
+    ((judgement,),) = (finding.judgements for finding in found(with_ratio, rows, Bound("", "smo", "speed_up", 1.5)))
+    assert judgement.value == pytest.approx(2.0) and judgement.interval.startswith("Geometric mean of 2 repeats")
 
 
 def test_a_ratio_is_of_one_repeat_on_one_set_up(measured, records, found):
@@ -209,7 +228,41 @@ def test_verdicts_are_corrected_for_their_number_on_the_page(measured, records, 
 def test_a_difference_that_no_chance_makes_survives_any_number_of_claims(measured, records, found):
     rows = [records.one(repeat=k, error=0.1) for k in range(3)]
     claims = [Bound(str(k), "smo", "test_error", 0.11) for k in range(200)]
-    assert {finding.verdict for finding in found(measured, rows, *claims)} == {HOLDS}
+    stated = found(measured, rows, *claims)
+    assert {finding.verdict for finding in stated} == {HOLDS}
+    assert stated[0].judgements[0].interval == "3 repeats, all equal."
+
+
+def drawn_anew(experiment):
+    """The experiment on data that each repeat draws anew."""
+    setting = Setting("adult", {"name": "adult"}, repeat_argument="seed")
+    return replace(experiment, scales={"paper": Scale((setting,), repeats=3, time_limit=60)})
+
+
+def seeded(experiment):
+    """The experiment with methods that take a seed."""
+    return replace(experiment, methods=tuple(replace(method, seed_param="seed") for method in experiment.methods))
+
+
+@pytest.mark.parametrize("changed", [drawn_anew, seeded])
+@pytest.mark.parametrize(("n", "verdict"), [(2, OPEN), (5, OPEN), (6, HOLDS)])
+def test_a_few_results_that_coincide_prove_nothing_where_there_is_chance(measured, records, found, changed, n, verdict):
+    base = (0.140, 0.150, 0.160, 0.151, 0.157, 0.148)
+    rows = [records.one("libsvm", repeat=k, error=error) for k, error in enumerate(base[:n])]
+    rows += [records.one(repeat=k, error=error - 0.01) for k, error in enumerate(base[:n])]
+    for claim in (Claim("", "smo", "libsvm", "test_error", 0.0), Bound("", "sbp", "test_error", 0.2)):
+        own = [*rows, *(records.one("sbp", repeat=k, error=0.1) for k in range(n))]
+        (finding,) = found(changed(measured), own, claim)
+        assert finding.verdict == verdict
+        assert ("So few repeats do not decide this" in finding.judgements[0].why) == (verdict == OPEN)
+
+
+@pytest.mark.parametrize(("counts", "verdict"), [((7, 7), HOLDS), ((7, 8), OPEN)])
+def test_a_seed_without_an_effect_on_the_counts_is_no_chance(measured, records, found, counts, verdict):
+    n_iter = Metric("n_iter", "iterations", "lower", ("metrics", "n_iter"), deterministic=True)
+    experiment = seeded(replace(measured, metrics=(*measured.metrics, n_iter)))
+    rows = [records.one(repeat=k, metrics={"test_error": 0.1, "n_iter": n}) for k, n in enumerate(counts)]
+    assert found(experiment, rows, Bound("", "smo", "test_error", 0.2))[0].verdict == verdict
 
 
 def test_experiments_of_a_page_share_the_correction(measured, records):
@@ -246,7 +299,7 @@ def test_a_fitted_power_of_one_repeat_has_the_interval_of_its_fit(with_slopes, r
 def test_repeats_of_a_fitted_power_have_the_interval_over_repeats(with_slopes, records, found):
     rows = [records.one(repeat=k, metrics={"slope": 1.5 + k / 100, "low": 0.0, "high": 3.0}) for k in range(3)]
     (finding,) = found(with_slopes, rows, Bound("", "smo", "slope", 1.6, fitted=FITTED))
-    assert finding.verdict == HOLDS and finding.judgements[0].interval == "3 repeats: 1.5 to 1.52."
+    assert finding.verdict == HOLDS and "interval 1.49 to 1.53, by Student's t" in finding.judgements[0].interval
 
 
 def test_the_one_repeat_of_several_that_has_a_fitted_power_has_its_interval(with_slopes, records, found):

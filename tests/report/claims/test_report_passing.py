@@ -1,10 +1,13 @@
 """How soon one method's trace reaches the final value of another, and what a claim about it says."""
 
+import math
+
 import pytest
 
 from kernbench.experiments.declare import Passing
 from kernbench.report.claims.findings import judge
 from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+from kernbench.report.statistics import estimate, mean_interval
 
 SECONDS = {"fit": 10.0, "solver": 9.5}  # half a second passes before the trace begins
 
@@ -63,7 +66,7 @@ def test_without_the_baseline_the_claim_is_open(toy, records):
 
 def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, records):
     claim = Passing("", "smo", "sbp", "test_error", 0.5)
-    arrivals = {"in time": (2.0, 3.0), "late": (7.0, 8.0), "apart": (2.0, 8.0), "never": (2.0, None)}
+    arrivals = {"in time": (2.0, 2.1), "late": (7.0, 7.1), "apart": (2.0, 8.0), "never": (2.0, None)}
     found = {}
     for name, row in arrivals.items():
         rows = [records.one("sbp", repeat=k, error=0.2, seconds=10.0) for k in range(2)]
@@ -77,12 +80,37 @@ def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, re
     assert "in 1 of 2 repeats" in found["never"].why and "or never" in found["never"].interval
 
 
+def test_times_are_compared_within_repeats_by_the_geometric_mean_of_their_shares(toy, records):
+    wholes, shares = (10.0, 20.0, 40.0), (0.4, 0.44, 0.42)  # times of 4 to 17 s, all below half of their repeat's
+    rows = [records.one("sbp", repeat=k, error=0.2, seconds=whole) for k, whole in enumerate(wholes)]
+    for k, share in enumerate(shares):
+        trace = {"seconds": [1.0, share * wholes[k]], "test_error": [0.5, 0.1]}
+        rows.append(records.one("smo", repeat=k, trace=trace))
+    found = judge(records.results(toy, rows), "adult", Passing("", "smo", "sbp", "test_error", 0.5))
+    logs = [math.log(share) for share in shares]
+    interval = [100 * math.exp(end) for end in mean_interval(logs)]
+    assert found.verdict == HOLDS and found.value == pytest.approx(20.0 * math.prod(shares) ** (1 / 3))
+    assert found.p_value == pytest.approx(estimate(logs, math.log(0.5)).p_value)
+    assert found.interval == (
+        f"Geometric mean of 3 repeats; 95 % interval {interval[0]:.3g} % to {interval[1]:.3g} % of SBP's time, by "
+        "Student's t on logarithms."
+    )
+
+
 def test_without_a_trace_the_claim_is_open(toy, records):
     rows = [records.one("sbp", error=0.2), records.one("smo", error=0.1, trace={})]
     for later in (False, True):
         claim = Passing("", "smo", "sbp", "test_error", 1.0, later=later)
         found = judge(records.results(toy, rows), "adult", claim)
         assert found.verdict == OPEN and "no trace" in found.why
+
+
+def test_without_a_time_of_the_baseline_in_each_repeat_the_claim_is_open(toy, records):
+    rows = [records.one("sbp", repeat=k, error=0.2) for k in range(2)]
+    rows += [records.one("smo", repeat=k, error=0.1) for k in range(2)]
+    rows[1]["seconds"] = {}
+    found = judge(records.results(toy, rows), "adult", Passing("", "smo", "sbp", "test_error", 1.0))
+    assert found.verdict == OPEN and found.why == "Times are missing."
 
 
 def test_one_repeat_is_said_where_the_trace_arrives_and_where_it_does_not(judged):

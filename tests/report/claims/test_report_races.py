@@ -144,7 +144,10 @@ def test_a_worse_result_fails_whatever_the_time(toy, records, judged):
 
 
 def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
-    rows = records.race() + [
+    rows = records.race()
+    for row in rows:
+        row["seconds"]["fit"] *= 0.9 if row["method"] == "sbp-quarter" else 1.0
+    rows += [
         records.one("libsvm", dataset="mnist", error=0.1, seconds=8.0),
         records.one("sbp-quarter", dataset="mnist", error=0.3, seconds=2.0),
     ]

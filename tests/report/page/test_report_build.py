@@ -131,7 +131,7 @@ def test_one_repeat_is_said_and_has_no_error_bar(write, records, tmp_path):
 
 
 def test_generated_data_are_marked(write, records, tmp_path):
-    rows = records.race(scale="quick", dataset="blobs", kind="generated")
+    rows = records.race(1, scale="quick", dataset="blobs", kind="generated")
     content = page_of(build(write(rows), tmp_path / "out"))
     assert "<strong>Generated data.</strong>" in content
     assert "holds on generated data" in content

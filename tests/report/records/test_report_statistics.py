@@ -8,13 +8,14 @@ from kernbench.report.records.steps import on_one_grid, positive_steps, settled_
 from kernbench.report.statistics import (
     compare,
     compare_pairs,
+    estimate,
+    estimate_of_ratios,
+    geometric_mean,
     holm,
     is_noisy,
     mean_and_error,
     median_interval,
     median_or_none,
-    p_value_at,
-    p_value_of_ratios,
 )
 
 
@@ -119,18 +120,38 @@ def test_times_of_different_setups_are_not_divided(toy, records):
     assert speed_of_smo(toy, records, [records.one("libsvm"), elsewhere]) is None
 
 
-def test_p_values_are_those_of_the_t_test():
+def test_estimate_interval_and_p_value_are_those_of_one_t_test():
     from scipy.stats import ttest_1samp
 
     values = [0.1, 0.2, 0.4, 0.3, 0.15]
-    assert p_value_at(values, 0.5) == pytest.approx(ttest_1samp(values, 0.5).pvalue)
-    assert p_value_of_ratios(values, 0.5) == pytest.approx(ttest_1samp(np.log(values), np.log(0.5)).pvalue)
-    assert p_value_of_ratios([-1.0, 1.0], 0.5) == p_value_at([-1.0, 1.0], 0.5)
+    for found, sample, limit, inverse in (
+        (estimate(values, 0.5), values, 0.5, lambda number: number),
+        (estimate_of_ratios(values, 0.5), np.log(values), np.log(0.5), np.exp),
+    ):
+        test = ttest_1samp(sample, limit)
+        assert found.value == pytest.approx(inverse(np.mean(sample)))
+        assert found.interval == pytest.approx(tuple(map(inverse, test.confidence_interval())))
+        assert found.p_value == pytest.approx(test.pvalue)
 
 
-def test_one_value_has_no_p_value_and_equal_ones_need_none():
-    assert p_value_at([0.3], 0.2) is None
-    assert p_value_at([0.3, 0.3], 0.2) == 0.0
+def test_ratios_that_are_not_all_positive_have_a_mean_and_others_a_geometric_one():
+    assert estimate_of_ratios([-1.0, 1.0, 2.0], 0.5) == estimate([-1.0, 1.0, 2.0], 0.5)
+    assert geometric_mean([1.0, 4.0]) == pytest.approx(2.0) and geometric_mean([0.3] * 3) == 0.3
+
+
+@pytest.mark.parametrize("limit", [0.2, 0.003])
+def test_equal_values_have_the_p_value_of_the_sign_test_and_without_chance_none(limit):
+    for judged in (estimate, estimate_of_ratios):
+        assert judged([0.003], limit).p_value is None
+        for n in (2, 3, 10):
+            assert judged([0.003] * n, limit).p_value == 2.0 * 0.5**n
+            assert judged([0.003] * n, limit, has_chance=False).p_value is None
+
+
+def test_differences_that_coincide_up_to_rounding_are_equal():
+    differences = [0.15 - 0.14, 0.16 - 0.15]
+    assert differences[0] != differences[1]
+    assert estimate(differences, 0.02, rounding=1e-13).p_value == 0.5
 
 
 def test_holms_method_multiplies_by_how_many_are_left():
