@@ -31,12 +31,12 @@ class Quantity:
     form : str
         Over the repeats: ``"mean"`` with its standard error, ``"median"``, ``"largest"``, ``"all"`` (yes, no, or
         how many of the repeats, for a metric that is true or false), ``"repeats"`` (how many succeeded).
-        ``"paper"``: the number the paper prints. ``"excess"``: the median relative to the least median on the
-        same data. With a `baseline`: ``"difference"`` (from the baseline's value in the
-        same repeat: the mean with its 95 % interval by Student's t), ``"speed"`` (the baseline's
-        value over the method's, both from the same repeat on the same set-up; median) and ``"reached"`` (time
-        of a fit, its set-up included, after which the trace of the metric is never again worse than the baseline's
-        final value by more than `margin`; median).
+        ``"paper"``: the number the paper prints. ``"excess"``: how far above the best on the same data, relative
+        to it: the largest, over the other methods, of the median difference in the repeats of both.
+        With a `baseline`: ``"difference"`` (from the baseline's value in the same repeat: the mean with its 95 %
+        interval by Student's t), ``"speed"`` (the baseline's value over the method's, both from the same repeat on the
+        same set-up; median) and ``"reached"`` (time of a fit, its set-up included, after which the trace of the metric
+        is never again worse than the baseline's final value by more than `margin`; median).
     label : str
         Heading of the column; the metric's own by default.
     baseline : str or None

@@ -108,6 +108,16 @@ def speed(metric, cell, baseline):
     return median_or_none(base / own for own, base in pairs if own > 0 and base > 0)
 
 
+def relative_excess(metric, cell, baseline):
+    """Median of how far the cell's value is above the baseline's, relative to it, over the repeats of both; or None.
+
+    Each repeat may have drawn its data anew: values of different repeats are those of different problems.
+    """
+    own = cell.by_repeat(metric)
+    pairs = ((own[repeat], base) for repeat, base in baseline.by_repeat(metric).items() if repeat in own)
+    return median_or_none((value - base) / abs(base) for value, base in pairs if base)
+
+
 def cells_of(records):
     """Sort records into cells by experiment and scale.
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from kernbench.report import text
-from kernbench.report.records.cells import column, paired_values, speed
+from kernbench.report.records.cells import column, paired_values, relative_excess, speed
 from kernbench.report.records.steps import seconds_until
-from kernbench.report.statistics import is_noisy, mean_and_error, mean_interval, median_or_none
+from kernbench.report.statistics import finite_values, is_noisy, mean_and_error, mean_interval, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
 MEASURED = ("s", "MB")  # units of what differs from run to run
@@ -107,13 +107,12 @@ def _paper(results, metric, dataset, method):
 
 
 def _excess(results, metric, dataset, cell):
-    """The median of a method relative to the least of all methods."""
-    found = cell.median(metric)
-    medians = (results.cell(dataset, name).median(metric) for name in results.methods(dataset))
-    best = min((value for value in medians if value is not None), default=None)
-    if found is None or not best:
+    """How far a method is above the best: above that other method which it is furthest above in the repeats of both."""
+    cells = [results.cell(dataset, name) for name in results.methods(dataset)]
+    medians = [found for other in cells if (found := other.median(metric)) is not None]
+    if cell.median(metric) is None or not min(medians):  # nothing is relative to zero
         return NOTHING
-    excess = (found - best) / abs(best)
+    excess = max(0.0, *finite_values(relative_excess(metric, cell, other) for other in cells))
     return Entry("best" if excess == 0 else f"{text.significant(100 * excess, 2)} %", excess)
 
 

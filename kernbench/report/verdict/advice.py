@@ -75,6 +75,11 @@ class Advice:
         return self.results.short_label(self.display.baseline)
 
     @property
+    def has_baseline(self):
+        """Whether the baseline has a result, so that it is what the methods are compared with."""
+        return self.display.baseline in self.times
+
+    @property
     def seconds(self):
         return self.times[self.method]
 
@@ -90,6 +95,23 @@ class Advice:
         """The mean of the metric."""
         return mean_and_error(self.cell(method).values(self.metric))[0]
 
+    def values(self, methods):
+        """The means of the metric of methods shown side by side, over the repeats of all of them, if there are any."""
+        found = {method: self.cell(method).by_repeat(self.metric) for method in methods}
+        common = set.intersection(*map(set, found.values()))
+        return {method: _mean({repeat: own[repeat] for repeat in common} or own) for method, own in found.items()}
+
+    def loss(self, method):
+        """How much worse another method is than this one: the mean difference of the metric, as in `excess_of`."""
+        other, own = (self.cell(name).by_repeat(self.metric) for name in (method, self.method))
+        return (1.0 if self.metric.direction == "lower" else -1.0) * excess_of(other, own)[0]
+
+    def times_as_long(self, method):
+        """The time of another method over this one's, within runs; that of the medians if no run has both."""
+        time = self.results.experiment.metric(self.display.time)
+        ratio = speed(time, self.cell(self.method), self.cell(method))
+        return self.times[method] / self.seconds if ratio is None else ratio
+
     @cached_property
     def ratio(self):
         """The baseline's time over the method's, within runs; None for the baseline itself."""
@@ -101,7 +123,7 @@ class Advice:
     @property
     def close(self):
         """Others that are no worse, and nearly as fast."""
-        return [name for name in self.no_worse if name != self.method and self.times[name] <= CLOSE * self.seconds]
+        return [name for name in self.no_worse if name != self.method and self.times_as_long(name) <= CLOSE]
 
 
 def is_measured(results, display, dataset):
@@ -140,7 +162,7 @@ def advise(results, display, dataset):
     if not found:
         return None
     baseline = found.get(display.baseline) or min(found.values(), key=_mean)
-    excess = {name: _excess(values, baseline) for name, values in found.items()}
+    excess = {name: excess_of(values, baseline) for name, values in found.items()}
     answers = {name: is_at_most(display.margin, *over) for name, over in excess.items()}
     no_worse = [name for name in found if answers[name]]
     chosen = min(no_worse, key=times.get)
@@ -157,7 +179,7 @@ def advise(results, display, dataset):
         no_worse,
         better=[name for name in found if name != chosen and _is_better(*excess[name], display.margin)],
         unclear=[name for name in found if answers[name] is None and times[name] < times[chosen]],
-        beats_zero=zero is None or _is_better(*_excess(found[chosen], zero), display.margin),
+        beats_zero=zero is None or _is_better(*excess_of(found[chosen], zero), display.margin),
     )
 
 
@@ -176,8 +198,11 @@ def _mean(values):
     return mean_and_error(values.values())[0]
 
 
-def _excess(values, baseline):
-    """How much larger values are than the baseline's, by repeat: the mean difference, and its interval or None."""
+def excess_of(values, baseline):
+    """How much larger values are than others, both by repeat: the mean difference, and its interval or None.
+
+    Within the repeats of both, of which each may have drawn its data anew; without any, that of the means.
+    """
     common = values.keys() & baseline.keys()
     if not common:
         return _mean(values) - _mean(baseline), None

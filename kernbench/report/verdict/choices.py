@@ -7,6 +7,7 @@ from kernbench.report import text
 from kernbench.report.records.cells import column, outside_trace
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
+from kernbench.report.verdict.advice import excess_of
 
 HURRY = 0.1  # of the usual choice's time: the small budget
 
@@ -142,12 +143,11 @@ def _wrong(choice):
     """What the slowest and the least accurate of the methods cost."""
     slow, bad = [], []
     for advice in choice.advices:
-        others = {name: seconds for name, seconds in advice.times.items() if name != advice.method}
+        others = {name: advice.times_as_long(name) for name in advice.times if name != advice.method}
         if others:
             name = max(others, key=others.get)
-            slow.append((others[name] / advice.seconds, advice.results.short_label(name)))
-        sign = 1.0 if advice.metric.direction == "lower" else -1.0
-        losses = {name: sign * (advice.value(name) - advice.value(advice.method)) for name in others}
+            slow.append((others[name], advice.results.short_label(name)))
+        losses = {name: advice.loss(name) for name in others}
         if losses and max(losses.values()) > advice.display.margin:
             name = max(losses, key=losses.get)
             bad.append((losses[name], advice, advice.results.short_label(name)))
@@ -186,20 +186,27 @@ def best_within(advice, seconds):
     Returns
     -------
     (str, float) or None
-        Method and value, the mean over repeats; None if no method has a value so early.
+        Method and value, the mean over repeats; None if no method has a value so early. The best is that to which the
+        fewest others are superior in the repeats of both.
     """
     results, metric = advice.results, advice.metric
     time, found = results.experiment.metric(advice.display.time), {}
+    sign = 1.0 if metric.direction == "lower" else -1.0
     for name in results.chosen_methods(advice.display, advice.dataset):
         if name == advice.display.zero:
             continue  # a constant is there at once, and no choice
-        values = [_value_at(record, metric, time, seconds) for record in advice.cell(name).ok]
-        if values and None not in values:
-            found[name] = mean_and_error(values)[0]
+        values = {record["repeat"]: _value_at(record, metric, time, seconds) for record in advice.cell(name).ok}
+        if values and None not in values.values():
+            found[name] = {repeat: sign * value for repeat, value in values.items()}
     if not found:
         return None
-    best = (min if metric.direction == "lower" else max)(found, key=found.get)
-    return best, found[best]
+    means = {name: mean_and_error(values.values())[0] for name, values in found.items()}
+
+    def rank(name):
+        return sum(excess_of(found[name], values)[0] > 0 for values in found.values()), means[name]
+
+    best = min(found, key=rank)
+    return best, sign * means[best]
 
 
 def _value_at(record, metric, time, seconds):

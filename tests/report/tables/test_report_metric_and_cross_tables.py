@@ -228,6 +228,25 @@ def test_the_excess_over_a_negative_least_is_positive(records, made):
     assert row_of(table, "SMO")["relative_excess_objective"].value == 0.5
 
 
+def test_the_best_is_so_in_the_repeats_of_both(records, made):
+    """Each repeat draws its data anew: SBP has the one alone on which the objective is low, and is above SMO there."""
+    rows = [records.one("smo", repeat=k) for k in range(3)] + [records.one("sbp")]
+    for row, objective in zip(rows, (0.2, 0.4, 0.5, 0.25), strict=True):
+        row["metrics"]["objective"] = objective
+    table = made(rows, MetricTable("m", "M", (Quantity("objective", "excess"),)))
+    shown = [row_of(table, method)["relative_excess_objective"].text for method in ("SMO", "SBP")]
+    assert shown == ["best", "25 %"]
+
+
+@pytest.mark.parametrize(("objectives", "shown"), [((0.0, 1.0), ["–", "–"]), ((0.0, -1.0), ["100 %", "best"])])
+def test_nothing_is_relative_to_a_least_of_zero(records, made, objectives, shown):
+    rows = [records.one("smo"), records.one("sbp")]
+    for row, objective in zip(rows, objectives, strict=True):
+        row["metrics"]["objective"] = objective
+    table = made(rows, MetricTable("m", "M", (Quantity("objective", "excess"),)))
+    assert [row_of(table, method)["relative_excess_objective"].text for method in ("SMO", "SBP")] == shown
+
+
 def test_only_times_and_memory_are_called_noisy(records, made):
     rows = [records.one("smo", repeat=k, error=0.1 * x, seconds=x) for k, x in enumerate((1.0, 2.0, 4.0))]
     table = made(rows, MetricTable("m", "M", (Quantity("test_error", "median"), Quantity("fit_seconds", "median"))))

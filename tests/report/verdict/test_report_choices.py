@@ -10,6 +10,8 @@ from kernbench.report.verdict.advice import advise
 from kernbench.report.verdict.choices import best_within, choice_table, choices
 from kernbench.report.verdict.verdict import verdicts
 
+ERRORS, SECONDS = (0.10, 0.12, 0.40, 0.41, 0.41), (1.0, 1.1, 9.0, 9.1, 9.2)
+
 
 @pytest.fixture
 def row(toy, records):
@@ -47,6 +49,21 @@ def test_a_race_that_a_constant_wins_is_told(toy, row, records):
 def test_a_less_accurate_choice_is_priced_in_accuracy(row, records):
     rows = [*records.race(1)[:1], records.one("smo", error=0.149), records.one("sbp", error=0.2, seconds=0.5)]
     assert "5.10 points of test error (SBP)" in plain(row(rows)["cost_of_wrong_choice"])
+
+
+def test_a_wrong_choice_is_priced_within_repeats(row, records):
+    """Each repeat draws its data anew, and SBP has the first two alone, on which all err less and are faster."""
+    rows = [records.one("smo", repeat=k, error=e, seconds=s) for k, (e, s) in enumerate(zip(ERRORS, SECONDS))]
+    rows += [records.one("libsvm", repeat=k, error=e, seconds=2 * s) for k, (e, s) in enumerate(zip(ERRORS, SECONDS))]
+    rows += [records.one("sbp", repeat=k, error=ERRORS[k] + 0.05, seconds=4 * SECONDS[k]) for k in range(2)]
+    assert plain(row(rows)["cost_of_wrong_choice"]) == "4 × the time (SBP); 5.00 points of test error (SBP)"
+
+
+def test_the_best_of_a_small_budget_is_so_within_repeats(toy, records):
+    rows = [records.one("smo", repeat=k, error=error) for k, error in enumerate(ERRORS)]
+    rows += [records.one("sbp", repeat=k, error=ERRORS[k] + 0.05) for k in range(2)]  # 16 % in the mean, SMO 29 %
+    (verdict,) = verdicts([records.results(toy, rows)])
+    assert best_within(verdict.advices[0], 1e9) == ("smo", pytest.approx(0.288))
 
 
 def test_data_sets_of_one_choice_share_a_row(row, records):
