@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from kernbench.experiments.declare import Quantity
 from kernbench.report import text
-from kernbench.report.statistics import mean_and_error
+from kernbench.report.statistics import mean_and_error, median_or_none
 from kernbench.report.tables.metric_table import explained
 from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry
 from kernbench.report.tables.quantities import entry_of
@@ -21,18 +21,20 @@ class Point:
     Attributes
     ----------
     method : str
-    value, seconds, memory : float
-        Mean of the headline metric, medians of time and memory; memory is 0 if it is not known.
+    value, seconds : float
+        Mean of the headline metric, median of the time.
+    memory : float or None
+        Median of the memory; None if it is not known.
     on_front : bool
-        No other method is at least as good in all three and better in one.
+        No other method is at least as good in all three and better in one, in the repeats of both.
     fast : bool
-        So if memory does not count.
+        Whether it is on the front of accuracy and time alone.
     """
 
     method: str
     value: float
     seconds: float
-    memory: float
+    memory: float | None
     on_front: bool = False
     fast: bool = False
 
@@ -50,16 +52,16 @@ def fronts(results):
     headline, time, memory = experiment.metrics[0], _metric(experiment, TIME), _memory(experiment)
     if time is None or headline.unit == "s":
         return {}
-    sign, found = 1.0 if headline.direction == "lower" else -1.0, {}
+    found = {}
     for dataset in results.datasets:
-        points = []
+        points, costs = [], {}
         for method in results.methods(dataset):
             cell = results.cell(dataset, method)
-            value, seconds = mean_and_error(cell.values(headline))[0], cell.median(time)
+            value, seconds = _mean(cell.values(headline)), cell.median(time)
             if value is not None and seconds:
-                points.append((method, value, seconds, (memory and cell.median(memory)) or 0.0))
+                points.append((method, value, seconds, memory and cell.median(memory)))
+                costs[method] = _costs(cell, headline, time, memory)
         if len(points) > 1:
-            costs = {point[0]: (sign * point[1], *point[2:]) for point in points}
             found[dataset] = sorted(
                 (Point(*point, _is_best(point[0], costs), _is_best(point[0], costs, 2)) for point in points),
                 key=lambda point: point.seconds,
@@ -67,10 +69,36 @@ def fronts(results):
     return found
 
 
+def _costs(cell, headline, time, memory):
+    """What a method costs in accuracy, time and memory, each by repeat; nothing of a memory that is not known."""
+    sign = 1.0 if headline.direction == "lower" else -1.0
+    errors = {repeat: sign * value for repeat, value in cell.by_repeat(headline).items()}
+    return errors, cell.by_repeat(time), cell.by_repeat(memory) if memory else {}
+
+
 def _is_best(name, costs, n=3):
     own = costs[name][:n]
-    others = (cost[:n] for other, cost in costs.items() if other != name)
-    return not any(cost != own and all(a <= b for a, b in zip(cost, own)) for cost in others)
+    return not any(_is_beaten(own, cost[:n]) for other, cost in costs.items() if other != name)
+
+
+def _is_beaten(own, other):
+    """Whether another method is at least as good in all costs that are known of both, and better in one."""
+    known = [(middle, mine, theirs) for middle, mine, theirs in zip(MIDDLES, own, other) if mine and theirs]
+    pairs = [_together(*costs) for costs in known]
+    return all(theirs <= mine for mine, theirs in pairs) and any(theirs < mine for mine, theirs in pairs)
+
+
+def _together(middle, own, other):
+    """A cost of two methods, over the repeats of both; over all of each, if there are none of both."""
+    common = own.keys() & other.keys()
+    return tuple(middle([values[repeat] for repeat in sorted(common or values)]) for values in (own, other))
+
+
+def _mean(values):
+    return mean_and_error(values)[0]
+
+
+MIDDLES = (_mean, median_or_none, median_or_none)  # of accuracy, time and memory
 
 
 def _metric(experiment, name):
@@ -106,7 +134,10 @@ def tradeoff_table(results):
             n_ok = len(results.cell(dataset, point.method).ok)
             rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
         blocks.append((results.category_label("dataset", dataset), rows))
-    notes = ["On the front: no other method is at least as good in accuracy, time and memory, and better in one."]
+    notes = [
+        "On the front: no other method is at least as good in accuracy, time and memory, and better in one, in the "
+        "repeats of both."
+    ]
     notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:
         notes.append(REASON)

@@ -28,6 +28,25 @@ def test_memory_puts_a_slower_method_on_the_front(toy, records):
     assert found["libsvm"].on_front and not found["libsvm"].fast
 
 
+def test_memory_counts_where_it_is_known_of_both(toy, records):
+    rows = [records.one("smo"), records.one("sbp", error=0.2, seconds=2.0, peak_memory_bytes=None)]
+    found = points(records.results(toy, rows))
+    assert found["smo"].on_front and not found["sbp"].on_front and found["sbp"].memory is None
+    picture = front_picture(records.results(toy, rows))
+    assert "adult,sbp,2.0,0.2,,0" in picture.csv.splitlines()
+
+
+def test_methods_are_compared_in_the_repeats_of_both(toy, records):
+    """Each repeat draws its data anew: SBP, worse in everything, has the one on which all are good."""
+    errors, seconds = (0.1, 0.3, 0.3), (1.0, 4.0, 4.0)
+    rows = [records.one("smo", repeat=k, error=e, seconds=s) for k, (e, s) in enumerate(zip(errors, seconds))]
+    found = points(records.results(toy, [*rows, records.one("sbp", error=0.11, seconds=1.1)]))
+    assert found["sbp"].value < found["smo"].value and found["sbp"].seconds < found["smo"].seconds
+    assert found["smo"].on_front and not found["sbp"].on_front and not found["sbp"].fast
+    apart = points(records.results(toy, [*rows, records.one("sbp", repeat=3, error=0.11, seconds=1.1)]))
+    assert apart["sbp"].on_front and not apart["smo"].on_front
+
+
 def test_equal_methods_are_both_on_the_front(toy, records):
     rows = [records.one("smo"), records.one("sbp")]
     assert all(point.on_front for point in points(records.results(toy, rows)).values())
