@@ -1,6 +1,9 @@
 """The reasons for and against the recommended method, one sentence each."""
 
+from collections import Counter
+
 from kernbench.report import text
+from kernbench.report.records.cells import relative_excess
 from kernbench.report.statistics import finite_values
 from kernbench.report.tables.quantities import seconds_to
 from kernbench.report.verdict.advice import CLOSE
@@ -22,62 +25,88 @@ def reasons(advices, chosen):
     -------
     list of str
     """
-    mine, others = [advice for advice in advices if advice.spelled == chosen], {}
-    for advice in advices:
-        if advice.spelled != chosen:
-            others.setdefault(advice.label, []).append(advice)
-    sentences = [_speed(mine, len(advices)), *map(_elsewhere, others.values())]
-    sentences += [
-        _close(advices),
-        _unclear(advices),
-        _better(advices),
-        _optimum(mine),
-        _memory(mine),
-        _budget(advices),
-        _rough(advices),
-    ]
+    mine = [advice for advice in advices if advice.spelled == chosen]
+    others = _grouped(
+        [advice for advice in advices if advice.spelled != chosen], lambda advice: (advice.label, advice.spelled)
+    )
+    rough = _grouped(
+        [advice for advice in advices if advice.display.rough is not None],
+        lambda advice: (*_peer_of(advice), advice.display.rough),
+    )
+    place = _places(advices)
+    sentences = [_speed(own, len(advices), place) for own in _grouped(mine)]
+    sentences += [_elsewhere(own, place) for own in others]
+    sentences += [_close(advices, place), _unclear(advices, place)]
+    sentences += [_better(own, place) for own in _grouped(advices)]
+    sentences += [_optimum(own) for own in _grouped(mine)]
+    sentences += [_memory(mine), _budget(advices, place)]
+    sentences += [_rough(own, place) for own in rough]
     return [sentence for sentence in sentences if sentence]
 
 
-def _where(advices):
-    return text.listed(dict.fromkeys(advice.dataset for advice in advices))
+def _places(advices):
+    """A function that names the race of an advice: by its data set, with the experiment where two have one of the name.
+
+    So there are as many names as races.
+    """
+    counts = Counter(advice.dataset for advice in advices)
+
+    def place(advice):
+        return f"{advice.dataset} of {advice.results.experiment.name}" if counts[advice.dataset] > 1 else advice.dataset
+
+    return place
 
 
-def _speed(advices, n_races):
-    first, where = advices[0], f"On {_where(advices)}"
+def _peer_of(advice):
+    """The baseline and the metric of a comparison; where the baseline has no result, the best value replaced it."""
+    return advice.peer, advice.metric.label, advice.has_baseline
+
+
+def _grouped(advices, key=_peer_of):
+    """The advices that one sentence may compare: experiments of one task may have different baselines and metrics."""
+    groups = {}
+    for advice in advices:
+        groups.setdefault(key(advice), []).append(advice)
+    return list(groups.values())
+
+
+def _speed(advices, n_races, place):
+    first, races = advices[0], text.listed(map(place, advices))
+    where, peer = f"On {races}", text.names([first.peer])
     if n_races > 2:
         share = f"all {n_races}" if len(advices) == n_races else f"{len(advices)} of {n_races}"
-        where = f"In {share} races ({_where(advices)})"
-    sentence = (
-        f"{where}, {first.label} was the fastest of the methods whose {first.metric.label} is no worse "
-        f"than {text.possessive(first.peer)}"
-    )
+        where = f"In {share} races ({races})"
+    fastest = f"{first.label} was the fastest of the methods whose {first.metric.label} is no worse than"
+    if not first.has_baseline:
+        return f"{where}, where {peer} has no result, {fastest} the best."
+    sentence = f"{where}, {fastest} that of {peer}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
     if not ratios:
         return f"{sentence}."
     factor = " to ".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    return f"{sentence}: {factor} times as fast as {first.peer} in the same run."
+    some = "" if len(ratios) == len(advices) else f", where that has a time to compare with ({len(ratios)})"
+    return f"{sentence}: {factor} times as fast as {peer} in the same run{some}."
 
 
-def _elsewhere(advices):
+def _elsewhere(advices, place):
     first = advices[0]
-    return f"On {_where(advices)}, {first.label} was: there, use {first.spelled}."
+    return f"On {text.listed(map(place, advices))}, {first.label} was the fastest of those: there, use {first.spelled}."
 
 
-def _close(advices):
+def _close(advices, place):
     """The runners-up that are nearly as fast."""
     parts = [
-        f"{text.names(map(advice.results.label, advice.close))} on {advice.dataset}"
+        f"{text.names(map(advice.results.label, advice.close))} on {place(advice)}"
         for advice in advices
         if advice.close
     ]
     return f"No worse and at most {CLOSE:g} times as slow: {'; '.join(parts)}." if parts else ""
 
 
-def _unclear(advices):
+def _unclear(advices, place):
     """Faster methods of which the repeats do not tell whether they are worse."""
     parts = [
-        f"{text.names(map(advice.results.label, advice.unclear))} on {advice.dataset}"
+        f"{text.names(map(advice.results.label, advice.unclear))} on {place(advice)}"
         for advice in advices
         if advice.unclear
     ]
@@ -85,10 +114,10 @@ def _unclear(advices):
     return f"{words}: {'; '.join(parts)}." if parts else ""
 
 
-def _better(advices):
+def _better(advices, place):
     """Methods that are better than the baseline, and the time they took."""
     parts = [
-        f"{advice.results.label(name)} on {advice.dataset} "
+        f"{advice.results.label(name)} on {place(advice)} "
         f"({text.with_unit(advice.metric, advice.value(name))} in {text.seconds(advice.times[name])})"
         for advice in advices
         for name in advice.better
@@ -106,9 +135,8 @@ def _optimum(advices):
     for advice in advices:
         if advice.display.objective is not None and advice.method != advice.display.baseline:
             objective = advice.results.experiment.metric(advice.display.objective)
-            own, other = (advice.cell(name).median(objective) for name in (advice.method, advice.display.baseline))
-            if own is not None and other:
-                excesses.append((own - other) / abs(other))
+            excess = relative_excess(objective, *map(advice.cell, (advice.method, advice.display.baseline)))
+            excesses += [] if excess is None else [excess]
     if not excesses:
         return ""
     label, peer, worst = advices[0].label, text.possessive(advices[0].peer), max(excesses)
@@ -126,29 +154,33 @@ def _memory(advices):
     return f"It needed at most {text.memory(peak)} of memory, Python and data included." if peak else ""
 
 
-def _budget(advices):
+def _budget(advices, place):
     """What the methods with a time budget reached, on the problem that took longest."""
     advice = max(advices, key=lambda advice: advice.seconds)
     base, baseline = advice.times.get(advice.display.baseline), advice.display.baseline
-    parts, fraction = [], None
-    for method in advice.results.experiment.methods:
-        value = advice.value(method.name)
-        if method.depends_on == baseline and value is not None:
-            fraction = method.budget_fraction
-            parts.append(f"{method.label.partition(',')[0]} {text.with_unit(advice.metric, value)}")
-    if not parts or base is None:
+    methods = [
+        method
+        for method in advice.results.experiment.methods
+        if method.depends_on == baseline and advice.value(method.name) is not None
+    ]
+    if not methods or base is None:
         return ""
+    values = advice.values([*(method.name for method in methods), baseline])
+    parts = [
+        f"{method.label.partition(',')[0]} {text.with_unit(advice.metric, values[method.name])}" for method in methods
+    ]
+    fraction = methods[-1].budget_fraction
     return (
-        f"With {100 * fraction:g} % of {text.possessive(advice.peer)} time on {advice.dataset} "
+        f"With {100 * fraction:g} % of {text.possessive(advice.peer)} time on {place(advice)} "
         f"({text.seconds(fraction * base)}), {advice.metric.label} was: {text.listed(parts)}; "
-        f"{advice.peer} ended at {text.with_unit(advice.metric, advice.value(baseline))}."
+        f"{advice.peer} ended at {text.with_unit(advice.metric, values[baseline])}."
     )
 
 
-def _rough(advices):
+def _rough(advices, place):
     """The method that first comes near the baseline, for users who stop early."""
     wins = {}
-    for advice in (advice for advice in advices if advice.display.rough is not None):
+    for advice in advices:
         base = advice.cell(advice.display.baseline)
         times = {
             name: seconds_to(advice.metric, advice.cell(name), base, advice.display.rough)
@@ -158,11 +190,11 @@ def _rough(advices):
         times = {name: seconds for name, seconds in times.items() if seconds is not None}
         if times:
             first = min(times, key=times.get)
-            place = f"{advice.dataset}, {text.seconds(times[first])}"
-            wins.setdefault(advice.results.label(first), []).append((place, advice))
+            when = f"{place(advice)}, {text.seconds(times[first])}"
+            wins.setdefault(advice.results.label(first), []).append(when)
     if not wins:
         return ""
-    parts = [f"{label} ({'; '.join(place for place, _ in places)})" for label, places in wins.items()]
-    advice = next(iter(wins.values()))[0][1]
+    parts = [f"{label} ({'; '.join(places)})" for label, places in wins.items()]
+    advice = advices[0]
     near = f"{text.amount(advice.metric, advice.display.rough)} of {text.possessive(advice.peer)} {advice.metric.label}"
     return f"First to come within {near}, and to stay there: {text.listed(parts)}."

@@ -161,6 +161,58 @@ def test_a_table_over_experiments_with_other_baselines_and_metrics_names_them(to
     assert both.table.blocks[0][1][1][5].text == "mean loss 0.25"
 
 
+def test_each_baseline_has_a_sentence_of_its_own_with_as_many_names_as_races(toy, records):
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    other = replace(toy, name="other", tables=(replace(display, baseline="sbp", rough=None),))
+    (found,) = verdicts(
+        [
+            records.results(toy, records.race()),
+            records.results(other, [*records.race(), *records.race(dataset="mnist")]),
+        ]
+    )
+    fastest = "SMO was the fastest of the methods whose test error is no worse than that of"
+    assert found.sentences[:2] == [
+        f"In 1 of 3 races (adult of toy), {fastest} LIBSVM: 4.5 times as fast as LIBSVM in the same run.",
+        f"In 2 of 3 races (adult of other and mnist), {fastest} SBP: 10 times as fast as SBP in the same run.",
+    ]
+    assert [sentence for sentence in found.sentences if "stopping early" in sentence] == [
+        f"It does not win by stopping early: its objective is nowhere above {peer}'s." for peer in ("LIBSVM", "SBP")
+    ]
+    (rough,) = (sentence for sentence in found.sentences if sentence.startswith("First to come"))
+    assert "(adult of toy, " in rough and "mnist" not in rough
+
+
+def test_races_are_compared_with_the_usual_choice_only_where_that_was_measured(toy, records, advised):
+    elsewhere = records.race(1, dataset="mnist")
+    for row in elsewhere:
+        if row["method"] == "libsvm":
+            row["environment"]["processor"] = "Another CPU"
+    alone = [row for row in records.race(1, dataset="blobs") if row["method"] != "libsvm"]
+    found = advised(toy, [*records.race(), *elsewhere, *alone]).sentences
+    fastest = "SMO was the fastest of the methods whose test error is no worse than"
+    assert found[:2] == [
+        f"In 2 of 3 races (adult and mnist), {fastest} that of LIBSVM: 4.5 times as fast as LIBSVM in the same run, "
+        "where that has a time to compare with (1).",
+        f"In 1 of 3 races (blobs), where LIBSVM has no result, {fastest} the best.",
+    ]
+
+
+def test_objectives_are_compared_within_repeats(toy, records, advised):
+    """The medians, 0.3 and 0.2, would say the contrary of the two repeats that both have."""
+    rows = [records.one("libsvm", repeat=k, seconds=8.0) for k in range(2)]
+    rows += [records.one("smo", repeat=k) for k in range(5)]
+    for row, objective in zip(rows, (0.2, 0.4, 0.25, 0.5, 0.1, 0.2, 0.2), strict=True):
+        row["metrics"]["objective"] = objective
+    assert any("its objective is up to 25 % above LIBSVM's" in sentence for sentence in advised(toy, rows).sentences)
+
+
+def test_values_side_by_side_are_those_of_the_repeats_of_all(toy, records, advised):
+    rows = [records.one("libsvm", repeat=k, error=error, seconds=8.0) for k, error in enumerate((0.1, 0.2, 0.9))]
+    rows += [records.one("sbp-quarter", repeat=k, error=error) for k, error in enumerate((0.1, 0.22))]
+    (told,) = (sentence for sentence in advised(toy, rows).sentences if sentence.startswith("With 25 %"))
+    assert told.endswith("test error was: SBP 16.00 %; LIBSVM ended at 15.00 %.")
+
+
 def test_tasks_have_headlines_of_their_own(toy, records):
     metric = Metric("auc", "AUC", "higher", ("metrics", "auc"), "%", 100.0)
     ranking = replace(
