@@ -6,7 +6,7 @@ from kernbench.experiments import plugins
 from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.progress import Event, PlannedCell, RunSummary, total_expected
 from kernbench.experiments.run.schedule import Task
-from kernbench.experiments.run.stored import stored
+from kernbench.experiments.run.stored import stored, wanted_and_stored
 from kernbench.experiments.run.storing.claims import Claims, Others
 
 
@@ -24,8 +24,8 @@ class Run:
         Seconds and bytes of a cell, by experiment.
     max_hours : float or None
     on_event : callable or None
-    choice : callable, optional
-        ``choice(cell, outcomes)``, as of the Scheduler.
+    auto : AutoRepeats, optional
+        Which repeats to measure; all by default.
     when_idle : bool, default=False
         Start cells only while nothing else uses the machine.
     any_machine : bool, default=False
@@ -42,12 +42,12 @@ class Run:
         max_hours,
         on_event,
         *,
-        choice=None,
+        auto=None,
         when_idle=False,
         any_machine=False,
     ):
         self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
-        self._choice, self._any_machine = choice, any_machine
+        self._auto, self._any_machine = auto, any_machine
         self._idle = IdleMachine(lambda message: self.tell("note", message=message)) if when_idle else None
         self._claims, self._others = Claims(store.folder), Others(store, positions)
         self.on_event = on_event or (lambda event: None)
@@ -71,9 +71,8 @@ class Run:
         self.unfinished = {cell.place: cell for cell in cells}
         for gap in gaps:
             self.tell("gap", message=f"{gap.experiment}: {gap.method} is left out, because {gap.reason}")
-        done = stored(
-            cells, good, self.where.machines, lambda cell, _: self._checksum(cell), any_machine=self._any_machine
-        )
+        cells, done = wanted_and_stored(cells, self._auto, lambda some: self._stored(some, good))
+        self.n_cells = len(cells)
         summary = self._summary = RunSummary(
             [PlannedCell(cell, cell.place in done, self.expectations.of(cell)) for cell in cells], gaps=gaps
         )
@@ -104,14 +103,14 @@ class Run:
             self.tell("finished", cell=task.cell, record=record)
 
         def choice(cell, outcomes):
-            wanted = self._choice(cell, outcomes)
+            wanted = self._auto.wants(cell, outcomes)
             if wanted is False:
                 self.unfinished.pop(cell.place, None)
                 self.n_cells -= 1
                 self.tell("dropped", cell=cell)
             return wanted
 
-        pace = {} if self._choice is None else {"choice": choice}
+        pace = {} if self._auto is None else {"choice": choice}
         pace |= {} if self._idle is None else {"is_busy": self._idle.is_busy}
         try:
             self.where.run(
@@ -147,6 +146,10 @@ class Run:
             self._has_company = True
             self.tell("note", message=f"another run measures in {self.store.folder} too: the cells are shared")
         return is_mine and record is None, record
+
+    def _stored(self, cells, good):
+        machines, checksum_of = self.where.machines, lambda cell, _: self._checksum(cell)
+        return stored(cells, good, machines, checksum_of, any_machine=self._any_machine)
 
     def _checksum(self, cell):
         """Return the checksum of the cell's data, from the first machine that has them; None if none has."""

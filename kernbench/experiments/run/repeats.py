@@ -35,12 +35,10 @@ class AutoRepeats:
     ----------
     declared : dict of str to int
         Repeats that each experiment declares.
-    expectations : Expectations
-        What cells of each kind take.
     """
 
-    def __init__(self, declared, expectations):
-        self._declared, self._expectations = declared, expectations
+    def __init__(self, declared):
+        self._declared = declared
 
     def wanted(self, cells, records):
         """Leave out the cells that are known not to be measured, and those that depend on them.
@@ -50,7 +48,7 @@ class AutoRepeats:
         cells : list of Cell
             Each after the one it depends on.
         records : dict of tuple to dict
-            Those stored, by `place`.
+            By `place`: those of first repeats decide.
         """
         found, outcomes = [], dict(records)
         for cell in cells:
@@ -73,6 +71,8 @@ class AutoRepeats:
             return False
         if cell.repeat == 0:
             return True
-        if (*cell.place[:-1], 0) not in outcomes:
+        first = outcomes.get((*cell.place[:-1], 0))
+        if first is None:
             return None
-        return cell.repeat < repeats_for(self._expectations.of(cell), self._declared[cell.experiment])
+        seconds = first["seconds"].get("total") if first["status"] == "ok" else None
+        return cell.repeat < repeats_for(seconds, self._declared[cell.experiment])

@@ -13,7 +13,7 @@ from kernbench.experiments.run.own_files import with_own_files
 from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.progress import Event, Expectations, Interrupted, PlannedCell, RunSummary
 from kernbench.experiments.run.repeats import AUTO, AutoRepeats
-from kernbench.experiments.run.stored import checksum_in_key, place_of, stored
+from kernbench.experiments.run.stored import checksum_in_key, place_of, stored, wanted_and_stored
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 
 
@@ -137,21 +137,28 @@ def run(
             of_scale = experiment.scale(scale)
             limits[experiment.name] = (time_limit or of_scale.time_limit, memory_limit or of_scale.memory_limit)
         good = [record for record in records if record["status"] == "ok" or not (retry or _may_succeed(record, limits))]
-        expectations, choice = Expectations(records), None
+        expectations, auto = Expectations(records), None
         if repeats == AUTO:
-            auto = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments}, expectations)
-            cells, choice = auto.wanted(cells, {place_of(record): record for record in good}), auto.wants
+            auto = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments})
+        of_any_code = {place_of(record): record for record in good}
         if dry_run:
             _warn(notes, on_event)
-            done = stored(cells, good, place.machines, _checksums(place.machines), any_machine=any_machine)
+            checksum_of = _checksums(place.machines)
+            cells, done = wanted_and_stored(
+                cells,
+                auto,
+                lambda some: stored(some, good, place.machines, checksum_of, any_machine=any_machine),
+                estimates=of_any_code,
+            )
             planned = [PlannedCell(cell, cell.place in done, expectations.of(cell)) for cell in cells]
             return RunSummary(planned, gaps=gaps, dry_run=True)
         for experiment in experiments:
             store.check_writable(experiment.name)
-        if scheduler is None and not {cell.place for cell in cells} <= {place_of(record) for record in good}:
+        expected = cells if auto is None else auto.wanted(cells, of_any_code)
+        if scheduler is None and not {cell.place for cell in expected} <= set(of_any_code):
             launching.prepare()  # early, since it takes as long as the rest of the preparation
         _warn(notes, on_event)
-        options = {"choice": choice, "when_idle": when_idle, "any_machine": any_machine}
+        options = {"auto": auto, "when_idle": when_idle, "any_machine": any_machine}
         current = Run(store, positions, expectations, place, limits, max_hours, on_event, **options)
         try:
             return current.run(cells, gaps, good)

@@ -26,6 +26,31 @@ def checksum_in_key(cell, record, read):
     return checksum if record["key"] == cell_key(cell, checksum, record["environment"]) else read(cell)
 
 
+def wanted_and_stored(cells, auto, find, estimates=None):
+    """The cells to measure, and the records of those that need no run.
+
+    Parameters
+    ----------
+    cells : list of Cell
+    auto : AutoRepeats or None
+        Which repeats to measure; None for all. The first ones decide, so their records are looked for before others.
+    find : callable
+        ``find(cells)``, as `stored` with the rest of its arguments.
+    estimates : dict of tuple to dict, optional
+        Records by `place` that stand in for first repeats without one that counts.
+
+    Returns
+    -------
+    cells : list of Cell
+    records : dict of tuple to dict
+        By `place`.
+    """
+    if auto is not None:
+        first = find([cell for cell in cells if cell.repeat == 0])
+        cells = auto.wanted(cells, {**(estimates or {}), **first})
+    return cells, find(cells)
+
+
 def stored(cells, records, machines, checksum_of, *, any_machine=False):
     """The records of the cells that need no run, by `place`.
 

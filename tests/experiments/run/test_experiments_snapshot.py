@@ -19,6 +19,7 @@ from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.outdated import outdated
 from kernbench.experiments.run.progress import Expectations
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
+from kernbench.experiments.run.schedule import Task
 from kernbench.experiments.run.snapshot import snapshot
 from kernbench.experiments.run.storing.manifest import MANIFEST
 from kernbench.experiments.run.storing.packing import packed
@@ -38,14 +39,14 @@ def clean(monkeypatch):
 @pytest.fixture
 def minutes(monkeypatch):
     """Cells of methods that tell, in "minutes" of their parameters, how long they are to count."""
-    learn = Expectations.learn
+    make_record = Task.record
 
-    def pretend(self, record):
-        minutes = record["params"].get("minutes")
+    def pretend(self, outcome, cell, started):
+        record, minutes = make_record(self, outcome, cell, started), cell.params.get("minutes")
         seconds = record["seconds"] | ({} if minutes is None else {"total": 60.0 * minutes})
-        learn(self, record | {"seconds": seconds})
+        return record | {"seconds": seconds}
 
-    monkeypatch.setattr(Expectations, "learn", pretend)
+    monkeypatch.setattr(Task, "record", pretend)
 
 
 @pytest.mark.parametrize(
@@ -80,23 +81,30 @@ def test_a_run_repeats_cells_by_their_time_and_failures_once(tmp_path, make_expe
     assert [record["method"] for record in again.records] == ["raises"]
 
 
-def test_what_depends_on_a_cell_that_is_not_repeated_is_not_repeated_either(make_experiment, fake, minutes):
-    methods = [
-        fake("slow", params={"minutes": 20.0}),
-        fake("after", depends_on="slow", budget_fraction=0.5, budget_param="max_seconds"),
-    ]
+def test_the_first_repeat_decides_whatever_records_of_other_code_took(
+    tmp_path, make_experiment, fake, make_record, minutes
+):
+    store = Store(tmp_path)
+    for method, seconds in (("raises", 3.0), ("medium", 700.0)):
+        store.append(make_record(method=method, seconds={"total": seconds}, environment={"code": "earlier"}))
+    experiment = make_experiment(fake("raises", "Raises"), fake("medium", params={"minutes": 2.0}))
+    made = [record["method"] for record in run(experiment, results=tmp_path, repeats="auto").records]
+    assert made == ["raises", "medium", "medium", "medium"]
+
+
+def test_what_depends_on_a_cell_that_is_not_repeated_is_not_repeated_either(make_experiment, fake):
+    methods = [fake("slow"), fake("after", depends_on="slow", budget_fraction=0.5, budget_param="max_seconds")]
     cells, _ = plan([make_experiment(*methods)], "quick", repeats="auto")
-    record = {name: getattr(cells[0], name) for name in ("experiment", "scale", "dataset", "method")}
-    record |= {"status": "ok", "seconds": {"total": 1.0}, "params": cells[0].params}
-    choice = AutoRepeats({"fake": 1}, Expectations([record])).wants
-    outcomes = {cells[0].place: record, cells[1].place: {}}
+    record = {"status": "ok", "seconds": {"total": 1200.0}}
+    choice = AutoRepeats({"fake": 1}).wants
+    outcomes = {cells[0].place: record, cells[1].place: record}
     slow, after = (cell for cell in cells if cell.repeat == 1)
     assert choice(slow, {}) is None  # not known yet
     assert choice(slow, outcomes) is False
     assert choice(after, outcomes | {slow.place: None}) is False
     # A later run leaves both out before it begins: it would wait for the first one.
     both = [cell for cell in cells if cell.repeat < 2]
-    found = AutoRepeats({"fake": 1}, Expectations([record])).wanted(both, {cell.place: record for cell in both[:2]})
+    found = AutoRepeats({"fake": 1}).wanted(both, {cell.place: record for cell in both[:2]})
     assert [(cell.method, cell.repeat) for cell in found] == [("slow", 0), ("after", 0)]
 
 
