@@ -164,7 +164,7 @@ def run(
             return current.run(cells, gaps, good)
         except KeyboardInterrupt:
             message = (
-                f"interrupted after {current.n_done} of {len(cells)} cells; their records are in {store.folder}, "
+                f"interrupted after {current.n_done} of {current.n_cells} cells; their records are in {store.folder}, "
                 "and the same command again does the rest"
             )
             current.tell("interrupted", message=message)

@@ -92,6 +92,16 @@ def test_the_first_repeat_decides_whatever_records_of_other_code_took(
     assert made == ["raises", "medium", "medium", "medium"]
 
 
+def test_an_interrupted_run_does_not_count_repeats_that_were_dropped(tmp_path, make_experiment, fake):
+    def stop(event):
+        if event.kind == "started" and event.cell.repeat == 1:
+            raise KeyboardInterrupt
+
+    experiment = make_experiment(fake("raises", "Raises"), fake("good"))
+    with pytest.raises(KeyboardInterrupt, match="interrupted after 2 of 19 cells"):  # 20, without one of "raises"
+        run(experiment, results=tmp_path, repeats="auto", on_event=stop)
+
+
 def test_what_depends_on_a_cell_that_is_not_repeated_is_not_repeated_either(make_experiment, fake):
     methods = [fake("slow"), fake("after", depends_on="slow", budget_fraction=0.5, budget_param="max_seconds")]
     cells, _ = plan([make_experiment(*methods)], "quick", repeats="auto")
