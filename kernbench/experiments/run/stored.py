@@ -2,7 +2,8 @@
 
 from kernbench.experiments.run.cells import cell_key
 
-MACHINE = ("processor", "n_threads", "blas")  # of a record's environment, what its key has of the machine
+# Entries of a record's environment that describe the machine and enter its key.
+MACHINE = ("processor", "n_threads", "blas")
 
 
 def place_of(record):
