@@ -17,7 +17,7 @@ REGRESSION = 1  # exit code
     "--tolerance",
     type=click.FloatRange(min=0),
     metavar="SHARE",
-    help="Relative change of times and memory that is accepted. [default: what each metric declares]",
+    help="Relative change of times, their ratios and memory that is accepted. [default: what each metric declares]",
 )
 @PLUGIN
 @click.option("--json", "output", flag_value="json", help="Print every metric of every cell as JSON.")

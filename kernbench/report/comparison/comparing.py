@@ -28,7 +28,7 @@ from kernbench.report.statistics import (
 
 LEVEL = 0.01  # of the tests together: a false alarm in one comparison of a hundred
 SHARED = 1.1  # time over processor time, of one thread, from which other programs had the processor meanwhile
-MEASURED = ("s", "MB")  # units of what varies from run to run
+MEASURED = ("s", "µs", "MB", "×")  # units of what varies from run to run: times, memory and ratios of times
 
 BETTER, WORSE, SAME = "better", "worse", "same"
 UNDECIDED, NOISY, FEW, MACHINES = "not decided", "noisy", "too few repeats", "other machine"
@@ -115,7 +115,7 @@ def compare_sides(first, second, *, tolerance=None):
     first, second : Side
         `second` is judged: it is worse or better than `first`.
     tolerance : float, optional
-        Relative change of seconds and bytes that is accepted; what each metric declares by default.
+        Relative change of times, their ratios and memory that is accepted; what each metric declares by default.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def _compare_cells(key, results, first, second, tolerance):
             continue
         change = Change(*key, first.dataset, first.method, metric.name, metric.unit, *map(_median, samples),
                         *map(len, samples))  # fmt: skip
-        measured = metric.unit in MEASURED
+        measured = metric.unit in MEASURED and not metric.deterministic  # some ratios are of counters
         # Times of two machines are never divided, and two BLAS may count differently.
         common = {place[0] for place in samples[0]} & {place[0] for place in samples[1]}
         on_one_machine = measured or metric.deterministic

@@ -12,13 +12,18 @@ from kernbench.report.comparison.comparing import BETTER, FAILED, FEW, MACHINES,
 from kernbench.report.statistics import compare, compare_pairs, holm
 
 COUNTER = Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True)
+TIMES = (
+    Metric("row_seconds", "time of a row", "lower", ("metrics", "row_seconds"), "µs", 1e6),
+    Metric("time_ratio", "time over the peer's", "lower", ("metrics", "time_ratio"), "×"),
+)
+COUNTERS_RATIO = Metric("evaluations_ratio", "most over fewest", "lower", ("metrics", "ratio"), "×", deterministic=True)
 
 
 @pytest.fixture
 def declared(toy, monkeypatch):
-    """The toy experiment with a counter and tolerances of a tenth."""
+    """The toy experiment with a counter, other times and ratios, and tolerances of a tenth."""
     tolerant = [replace(metric, tolerance=0.1) for metric in toy.metrics]
-    monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(*tolerant, COUNTER)),))
+    monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(*tolerant, COUNTER, *TIMES, COUNTERS_RATIO)),))
 
 
 @pytest.fixture
@@ -136,6 +141,24 @@ def test_times_of_two_machines_are_not_divided(compared, repeats, records):
     assert verdict(outcome, "fit_seconds") == MACHINES
     assert ("processor", "Test CPU", "Another CPU") in outcome.environment
     assert verdict(outcome, "test_error") == SAME  # accuracies can be compared
+
+
+@pytest.mark.parametrize("metric", [metric.name for metric in TIMES])
+def test_short_times_and_ratios_of_times_are_judged_as_times(compared, records, metric):
+    def rows(values, **changes):
+        return [records.one(repeat=k, metrics={metric: float(value)}, **changes) for k, value in enumerate(values)]
+
+    elsewhere = {"environment": records.one()["environment"] | {"processor": "Another CPU"}}
+    assert verdict(compared(rows(np.ones(10)), rows(np.full(10, 3.0), **elsewhere)), metric) == MACHINES
+    assert verdict(compared(rows(np.linspace(1, 2, 10)), rows(np.linspace(5, 10, 10))), metric) == NOISY
+    slower = rows(np.linspace(1, 1.01, 10)), rows(np.linspace(1.3, 1.31, 10))
+    assert verdict(compared(*slower), metric) == WORSE
+    assert verdict(compared(*slower, tolerance=0.5), metric) == SAME
+
+
+def test_a_ratio_of_counters_is_compared_exactly(compared, records):
+    before, after = ([records.one(metrics={"ratio": value})] for value in (2.0, 2.001))
+    assert verdict(compared(before, after, tolerance=0.5), "evaluations_ratio") == WORSE
 
 
 def test_a_worse_accuracy_is_found_repeat_by_repeat(compared, records):
