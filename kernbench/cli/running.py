@@ -1,5 +1,6 @@
 """``kernbench run``: run experiments and store their records."""
 
+import math
 import os
 import shlex
 import signal
@@ -171,7 +172,7 @@ def command(
             only=only,
             skip=skip,
             time_limit=time_limit,
-            memory_limit=None if memory_limit is None else int(memory_limit * 2**20),
+            memory_limit=None if memory_limit is None else _bytes(memory_limit),
             max_hours=max_hours,
             scheduler=scheduler,
             when_idle=when_idle,
@@ -182,6 +183,13 @@ def command(
 
     own = "".join(f" --plugin {shlex.quote(path)}" for path in ctx.meta.get(PATHS, ()))
     show(ctx, start, results, dry_run, f"kernbench report{own}")
+
+
+def _bytes(megabytes):
+    n_bytes = megabytes * 2**20
+    if not math.isfinite(n_bytes):
+        raise ValueError(f"--memory-limit must be a finite number of MB, got {megabytes:g}")
+    return int(n_bytes)
 
 
 def use_data(folder):

@@ -13,9 +13,12 @@ from kernbench.experiments.run import environment
         (["--scheduler", "tcp://127.0.0.1:1", "--data", "."], "set KERNBENCH_DATA where the workers are started"),
         (["--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "each worker runs a cell at a time"),
         (["all", "sbp-libsvm"], "'all'"),
+        (["--time-limit", "inf"], "time_limit must be a finite number of seconds, got inf"),
+        (["--memory-limit", "inf"], "--memory-limit must be a finite number of MB, got inf"),
+        (["--memory-limit", "nan"], "--memory-limit must be a finite number of MB, got nan"),
     ],
 )
-def test_options_that_exclude_each_other_are_refused(refused, options, message):
+def test_options_that_exclude_each_other_or_make_no_sense_are_refused(refused, options, message):
     assert message in refused("run", *options)
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import contextmanager
+from math import isfinite
 from numbers import Integral
 
 from kernbench.experiments import registry
@@ -205,6 +206,8 @@ def _refuse_nonsense(*, time_limit, max_hours, **counts):
     for name, unit, time in (("time_limit", "seconds", time_limit), ("max_hours", "hours", max_hours)):
         if time is not None and not time > 0:
             raise ValueError(f"{name} must be a positive number of {unit}, got {time!r}")
+    if time_limit is not None and not isfinite(time_limit):  # a record, being JSON, cannot hold it
+        raise ValueError(f"time_limit must be a finite number of seconds, got {time_limit!r}")
     for name, count in counts.items():
         if count is not None and (not isinstance(count, Integral) or isinstance(count, bool) or count < 1):
             raise ValueError(f"{name} must be a positive integer, got {count!r}")
