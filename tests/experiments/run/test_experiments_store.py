@@ -102,6 +102,17 @@ def test_latest_takes_the_newest_of_each_key_and_keeps_a_success(tmp_path, make_
     assert {key: record["seed"] for key, record in store.latest("fake").items()} == {"a": 2, "b": 4}
 
 
+def test_the_newest_record_is_the_one_begun_last_wherever_a_merge_has_put_it(tmp_path, make_record):
+    ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
+    ours.append(make_record(seed=3, started="2025-02-03T00:00:00+00:00"))
+    theirs.append(make_record(seed=1, started="2025-02-01T00:00:00+00:00"))
+    ours.merge(theirs)
+    assert [record["seed"] for record in ours.records("fake")] == [1, 3]
+    assert [record["seed"] for record in ours.latest("fake").values()] == [3]
+    assert ours.clean("fake")[0] == 1
+    assert [record["seed"] for record in ours.records("fake")] == [3]
+
+
 def test_merge_brings_over_what_is_missing_and_nothing_twice(tmp_path, make_record):
     ours, theirs = Store(tmp_path / "ours"), Store(tmp_path / "theirs")
     shared = make_record(repeat=0)

@@ -5,11 +5,22 @@ import os
 from kernbench.experiments.run.storing.schema import is_of_a_later_version, parse
 
 
+def start_of(record):
+    """The time at which a record was begun, to sort by: merged files have their records in any order."""
+    return str(record.get("started") or "")
+
+
 def newest_of(records):
-    """The newest record of each key, as a dict; a success is never hidden by a later failure."""
-    newest = {}
-    for record in records:
-        before = newest.get(record["key"])
+    """The newest record of each key, as a dict; a success is never hidden by a later failure.
+
+    Parameters
+    ----------
+    records : list of dict
+        In any order; of those begun at one time the last counts.
+    """
+    newest = dict.fromkeys(record["key"] for record in records)
+    for record in sorted(records, key=start_of):
+        before = newest[record["key"]]
         if before is None or record["status"] == "ok" or before["status"] != "ok":
             newest[record["key"]] = record
     return newest

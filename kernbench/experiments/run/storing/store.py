@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kernbench._files import written_whole
-from kernbench.experiments.run.storing.cleaning import copied, newest_of, worth_keeping
+from kernbench.experiments.run.storing.cleaning import copied, newest_of, start_of, worth_keeping
 from kernbench.experiments.run.storing.schema import NOT_JSON, fault, parse
 
 
@@ -100,7 +100,7 @@ class Store:
             pass
 
     def records(self, experiment=None):
-        """Read all records, oldest first.
+        """Read all records, those of each experiment oldest first; of those begun at one time in the order of the file.
 
         Lines that are not records are reported by a `SkippedLine` warning with file and line number, and skipped;
         they stay in the file. Records of older versions come in the present form.
@@ -116,7 +116,7 @@ class Store:
             If a file cannot be read.
         """
         names = self.experiments() if experiment is None else [experiment]
-        return [record for name in names for record in self._read(name)]
+        return [record for name in names for record in sorted(self._read(name), key=start_of)]
 
     def latest(self, experiment=None):
         """The newest record of each key, as a dict; a success is never hidden by a later failure."""
