@@ -101,6 +101,8 @@ def snapshot(
     patterns = {"only": only, "skip": skip}
     if dry_run:
         return run(asked, **options, **patterns, dry_run=True)
+    # A call that is refused must change nothing: neither drop records nor count among the runs.
+    run(asked, **options | {"on_event": _ignore}, **patterns, dry_run=True)
     drop_outdated(folder, asked, scale, on_event)
     started, runs = datetime.now(UTC), made.get("runs", [])
     summary, interrupted = None, True

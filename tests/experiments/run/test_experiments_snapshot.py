@@ -342,6 +342,17 @@ def test_another_scale_and_an_unknown_name_are_refused(tmp_path, make_experiment
         snapshot(tmp_path, experiments=["cach"], scale="quick")
 
 
+def test_a_call_that_is_refused_changes_nothing(tmp_path, make_experiment, fake, clean, make_record):
+    options = {"experiments": [make_experiment(fake("good"))], "scale": "quick", "max_hours": 1e-9, "earlier": tmp_path}
+    snapshot(tmp_path, **options)
+    Store(tmp_path).append(make_record(environment={"code": clean["code"]}))  # outdated: of no experiment's code
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for wrong, message in (({"repeats": 0}, "positive integer"), ({"only": ["typo"]}, "matches nothing")):
+        with pytest.raises(ValueError, match=message):
+            snapshot(tmp_path, **options, **wrong)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_changes_that_are_not_committed_are_refused(tmp_path, make_experiment, fake, clean, monkeypatch):
     monkeypatch.setattr(environment, "collect", lambda: clean | {"git_dirty": True})
     with pytest.raises(ValueError, match="changes that are not committed"):
