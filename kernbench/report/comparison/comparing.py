@@ -6,7 +6,8 @@ Mann-Whitney test, corrected by Holm for the number of tests made, says that the
 say so, or says as much as so few repeats can, a change is not decided: more repeats would decide it. A sample whose
 quartiles lie a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the
 processor with other programs (their times are noisy, or above their processor times), their processor times are judged
-instead. Repeats that fail on one side alone are a change, too.
+instead. Repeats that fail on one side alone are a change, too. Cells on data that have changed under one name are not
+judged.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kernbench.report.comparison.sides import machine_of
-from kernbench.report.records.cells import part
+from kernbench.report.records.cells import on_other_data, part
 from kernbench.report.statistics import (
     MIN_REPEATS,
     NOISY_SPREAD,
@@ -31,8 +32,9 @@ SHARED = 1.1  # time over processor time, of one thread, from which other progra
 MEASURED = ("s", "µs", "MB", "×")  # units of what varies from run to run: times, memory and ratios of times
 
 BETTER, WORSE, SAME = "better", "worse", "same"
-UNDECIDED, NOISY, FEW, MACHINES = "not decided", "noisy", "too few repeats", "other machine"
-VERDICTS = (WORSE, BETTER, UNDECIDED, NOISY, FEW, MACHINES, SAME)
+UNDECIDED, NOISY, FEW = "not decided", "noisy", "too few repeats"
+MACHINES, DATA = "other machine", "other data"
+VERDICTS = (WORSE, BETTER, UNDECIDED, NOISY, FEW, MACHINES, DATA, SAME)
 FAILED = "failed repeats"  # in the place of a metric
 
 
@@ -164,7 +166,7 @@ def _compare_failures(key, first, second):
 
 
 def _compare_cells(key, results, first, second, tolerance):
-    timed = results.has_budget(first.method)
+    timed, data_changed = results.has_budget(first.method), _data_changed(first, second)
     for metric in results.experiment.metrics:
         samples = [_values(cell, metric) for cell in (first, second)]
         if not all(samples):
@@ -177,7 +179,9 @@ def _compare_cells(key, results, first, second, tolerance):
         on_one_machine = measured or metric.deterministic
         if on_one_machine:
             samples = [_of_machines(sample, common) for sample in samples]
-        if not all(samples):
+        if data_changed:
+            change.verdict = DATA
+        elif not all(samples):
             change.verdict = MACHINES
         else:
             if metric.unit == "s":
@@ -194,6 +198,12 @@ def _compare_cells(key, results, first, second, tolerance):
                 accepted = tolerance if measured and tolerance is not None else metric.tolerance
                 _judge_by_test(change, metric, samples, pairs, measured, accepted)
         yield change
+
+
+def _data_changed(first, second):
+    """Whether a repeat that both cells have is of different data."""
+    before = {record["repeat"]: record for record in first.ok}
+    return any(on_other_data(before[record["repeat"]], record) for record in second.ok if record["repeat"] in before)
 
 
 def _values(cell, metric):

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from kernbench.report import text
-from kernbench.report.comparison.comparing import BETTER, FEW, MACHINES, NOISY, SAME, UNDECIDED, VERDICTS, WORSE
+from kernbench.report.comparison.comparing import BETTER, DATA, FEW, MACHINES, NOISY, SAME, UNDECIDED, VERDICTS, WORSE
 from kernbench.report.tables.table import markdown_rows
 
 HEADINGS = ("cell", "metric", "before", "after", "ratio", "interval of the difference", "p (Holm)", "verdict")
@@ -13,6 +13,7 @@ _WORDS = {
     FEW: "not judged: fewer than five repeats, where counters alone are compared",
     UNDECIDED: "not decided: more than the tolerance, but among so many tests it takes more repeats",
     MACHINES: "not judged: times of two machines are not divided",
+    DATA: "not judged: the data have changed under one name",
     NOISY: "not judged: quartiles a quarter of the median apart",
     WORSE: "worse",
     BETTER: "better",

@@ -36,6 +36,13 @@ def setup_of(record):
     return (*(str(environment.get(key)) for key in SETUP), str(code))
 
 
+def on_other_data(record, other):
+    """Whether two records are of different data under one name, such as a file before and after a change."""
+    own, others = part(record, "data"), part(other, "data")
+    checksums = own.get("checksum"), others.get("checksum")
+    return own.get("name") == others.get("name") and None not in checksums and checksums[0] != checksums[1]
+
+
 @dataclass
 class Cell:
     """One method on one data set: all its repeats.
@@ -90,10 +97,10 @@ class Cell:
 
 
 def paired(cell, baseline):
-    """Pairs of records of the same repeat on the same set-up: times of different set-ups cannot be compared."""
+    """Pairs of records of the same repeat on the same set-up and data: times of different ones cannot be compared."""
     base = {(record["repeat"], setup_of(record)): record for record in baseline.ok}
     keyed = (((record["repeat"], setup_of(record)), record) for record in cell.ok)
-    return [(record, base[key]) for key, record in keyed if key in base]
+    return [(record, base[key]) for key, record in keyed if key in base and not on_other_data(record, base[key])]
 
 
 def paired_values(metric, cell, baseline):

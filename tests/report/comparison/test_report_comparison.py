@@ -8,7 +8,7 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Metric
 from kernbench.report.comparison import as_data, as_markdown, compare_sides, side_of_commit, side_of_store
-from kernbench.report.comparison.comparing import BETTER, FAILED, FEW, MACHINES, NOISY, SAME, UNDECIDED, WORSE
+from kernbench.report.comparison.comparing import BETTER, DATA, FAILED, FEW, MACHINES, NOISY, SAME, UNDECIDED, WORSE
 from kernbench.report.statistics import compare, compare_pairs, holm
 
 COUNTER = Metric("n_kernel_evaluations", "kernel evaluations", "lower", ("n_kernel_evaluations",), deterministic=True)
@@ -159,6 +159,13 @@ def test_short_times_and_ratios_of_times_are_judged_as_times(compared, records, 
 def test_a_ratio_of_counters_is_compared_exactly(compared, records):
     before, after = ([records.one(metrics={"ratio": value})] for value in (2.0, 2.001))
     assert verdict(compared(before, after, tolerance=0.5), "evaluations_ratio") == WORSE
+
+
+def test_cells_on_data_that_have_changed_under_one_name_are_not_judged(compared, repeats, records):
+    data = records.one()["data"] | {"checksum": "cd" * 32}
+    outcome = compared(repeats(np.ones(10)), repeats(np.full(10, 3.0), data=data))
+    assert {change.verdict for change in outcome.changes} == {DATA}
+    assert "the data have changed under one name" in as_markdown(outcome)
 
 
 def test_a_worse_accuracy_is_found_repeat_by_repeat(compared, records):

@@ -6,7 +6,7 @@ import pytest
 
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Axis, Marks, Metric, Scale, Setting
-from kernbench.report.records.cells import Cell, cells_of, outside_trace, setup_of
+from kernbench.report.records.cells import Cell, cells_of, outside_trace, paired, setup_of
 from kernbench.report.records.export import error_rows, record_rows, write_rows
 from kernbench.report.records.rows import rows_of
 
@@ -19,6 +19,16 @@ def test_a_setup_is_the_machine_and_the_code_whatever_the_commit(records):
     assert setup() == setup(platform="other") != setup(git_commit="decaf")
     assert setup(code="a") == setup(code="a", git_commit="decaf") != setup(code="b")
     assert setup(blas="other") != setup() != setup(n_threads=64)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n_pairs"),
+    [({}, 1), ({"checksum": "other"}, 0), ({"checksum": "other", "name": "drawn"}, 1), ({"checksum": None}, 1)],
+)
+def test_records_of_data_that_have_changed_under_one_name_are_no_pair(records, changes, n_pairs):
+    record = records.one()
+    other = records.one("libsvm") | {"data": record["data"] | changes}
+    assert len(paired(Cell("adult", "smo", ok=[record]), Cell("adult", "libsvm", ok=[other]))) == n_pairs
 
 
 def test_data_sets_are_in_the_order_of_their_declaration(toy, records):
