@@ -232,12 +232,17 @@ def _warn(notes, on_event):
 def _may_succeed(record, limits):
     """Whether a failed cell may succeed within its present limits: those of the record do not say that it will not."""
     seconds, memory = limits[record["experiment"]]
-    found = record["limits"]
+    found = record.get("limits", {})
     if record["status"] == "timeout":
-        return found["seconds"] is None or seconds is None or found["seconds"] < seconds
+        return _is_wider(seconds, found.get("seconds"))
     if record["status"] == "memory":
-        return found["bytes"] is None or memory is None or found["bytes"] < memory
+        return _is_wider(memory, found.get("bytes"))
     return True
+
+
+def _is_wider(now, before):
+    """Whether a limit allows more than one of before, which may be unknown; None is no limit."""
+    return before is None or now is None or before < now
 
 
 def _checksums(machines):

@@ -297,3 +297,9 @@ def test_max_hours_must_be_positive(tmp_path, make_experiment, fake):
 def test_a_cell_may_succeed_within_wider_limits_only(status, before, now, may):
     record = {"experiment": "fake", "status": status, "limits": {"seconds": before, "bytes": before}}
     assert _may_succeed(record, {"fake": (now, now)}) is may
+
+
+@pytest.mark.parametrize("status", ["timeout", "memory"])
+@pytest.mark.parametrize("limits", [{}, {"limits": {}}])
+def test_a_cell_whose_limits_were_not_recorded_may_succeed(status, limits):
+    assert _may_succeed({"experiment": "fake", "status": status, **limits}, {"fake": (60, 60)})

@@ -17,11 +17,11 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.outdated import outdated
-from kernbench.experiments.run.progress import Expectations
+from kernbench.experiments.run.progress import Expectations, RunSummary
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
 from kernbench.experiments.run.schedule import Task
 from kernbench.experiments.run.snapshot import snapshot
-from kernbench.experiments.run.storing.manifest import MANIFEST
+from kernbench.experiments.run.storing.manifest import MANIFEST, description
 from kernbench.experiments.run.storing.packing import packed
 
 SECONDS = {"long": 90.0, "short": 30.0}  # of a fit in earlier records; one without a record counts as 60
@@ -138,6 +138,13 @@ def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_exp
     again = snapshot(tmp_path, experiments=[experiment], scale="quick")
     assert again.records == []  # nor is the cell that ran out of time tried again
     assert len(json.loads((tmp_path / MANIFEST).read_text())["runs"]) == 2
+
+
+@pytest.mark.parametrize("error", [{}, {"error": None}])
+def test_a_failure_without_a_message_is_told_by_its_status(make_record, error):
+    failed = {name: value for name, value in make_record(status="error").items() if name != "error"} | error
+    (cut,) = description([failed], environment.collect(), [], RunSummary([]))["cut"]
+    assert (cut["why"], cut["fits"]) == ("error", 1)
 
 
 def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_experiment, fake, clean):

@@ -107,6 +107,7 @@ def _failed(records):
     found = {}
     for (experiment, dataset, method, _), record in last.items():
         if record["status"] != "ok":
-            place = experiment, dataset, method, f"{record['status']}: {record['error']}"
+            why = ": ".join(filter(None, (record["status"], record.get("error"))))
+            place = experiment, dataset, method, why
             found[place] = found.get(place, 0) + 1
     return [_cut(*place, fits, why) for (*place, why), fits in found.items()]
