@@ -191,7 +191,8 @@ def plan(
         left out if its setting excludes it.
     only, skip : collection of str, optional
         Patterns of :class:`~kernbench.experiments.run.patterns.Patterns`. Dependencies of a chosen cell are added to
-        those of `only`; what depends on a skipped cell is skipped too.
+        those of `only`; what depends on a skipped cell is skipped too. Without `datasets`, an optional setting runs
+        also where a pattern of `only` names it.
     optional : bool, default=False
         Also optional settings that are not named, after everything else.
     seconds_of : callable, optional
@@ -217,7 +218,8 @@ def plan(
         settings = [
             setting
             for setting in chosen_scale.settings
-            if _is_chosen(setting, datasets, optional) or patterns.names(experiment.name, setting.name)
+            if _is_chosen(setting, datasets, optional)
+            or (datasets is None and patterns.names(experiment.name, setting.name))
         ]
         if optional:
             late |= {(experiment.name, setting.name) for setting in settings if setting.optional}

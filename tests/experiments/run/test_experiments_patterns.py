@@ -58,6 +58,13 @@ def test_an_optional_data_set_runs_when_a_pattern_names_it(experiment):
     assert "large/free" not in places(experiment, only=["fake/*/free"])
 
 
+def test_a_pattern_adds_no_data_set_to_those_that_are_named(experiment):
+    assert places(experiment, datasets=["one"], only=["*/free"]) == ["one/free"]
+    for name in ("two", "large"):
+        with pytest.raises(ValueError, match=f"'fake/{name}/free' matches nothing"):
+            places(experiment, datasets=["one"], only=["fake/one/free", f"fake/{name}/free"])
+
+
 def test_a_pattern_that_matches_nothing_is_told_the_nearest_places(experiment):
     with pytest.raises(ValueError, match=r"'fake/one/fre' matches nothing; the nearest: fake/one/free"):
         plan([experiment], "quick", only=["fake/one/fre"])
