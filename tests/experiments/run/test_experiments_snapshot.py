@@ -5,7 +5,9 @@ The slow tests run many cells, each in a process of its own, to look at what is 
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from kernbench._lazy import load
@@ -387,25 +389,37 @@ def test_cells_wait_while_other_programs_compute(tmp_path, make_experiment, fake
     assert all(k < started for k, _ in notes) and len(summary.records) == 1
 
 
-def test_a_pause_is_measured():
+def test_a_pause_is_measured(monkeypatch):
     machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: 0.1)
     assert not machine.is_busy() and machine.paused_seconds == 0.0
-    used = iter([2.0, 0.0])
+    used, clock = iter([2.0, 0.0]), iter([1.0, 4.0])
+    monkeypatch.setattr(idle_module, "monotonic", lambda: next(clock))
     machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: next(used))
-    assert machine.is_busy() and not machine.is_busy() and machine.paused_seconds >= 0.0
+    assert machine.is_busy() and not machine.is_busy() and machine.paused_seconds == 3.0
 
 
-def test_a_program_beside_counts_and_this_one_does_not():
-    import subprocess
-    import sys
+@pytest.mark.parametrize(("busy", "own", "cores"), [(3.0, 1.0, 2.0), (1.0, 1.0, 0.0)])
+def test_a_program_beside_counts_and_this_one_does_not(monkeypatch, busy, own, cores):
+    now = {"monotonic": 10.0, "_busy_seconds": 100.0, "_own_seconds": 50.0}
 
-    loop = "import time\nend = time.monotonic() + 30\nwhile time.monotonic() < end: pass"
-    with subprocess.Popen([sys.executable, "-c", loop]) as child:  # a child is this program's own
-        before = idle_module._own_seconds()
-        idle_module._cores_in_use(0.5)
-        assert idle_module._own_seconds() > before
-        child.kill()
-    assert idle_module._busy_seconds() > 0
+    def sleep(seconds):
+        passed = {"monotonic": seconds, "_busy_seconds": busy, "_own_seconds": own}
+        now.update({name: now[name] + passed[name] for name in now})
+
+    for name in now:
+        monkeypatch.setattr(idle_module, name, lambda name=name: now[name])
+    monkeypatch.setattr(idle_module, "sleep", sleep)
+    assert idle_module._cores_in_use(1.0) == cores
+
+
+def test_children_of_this_program_are_its_own(monkeypatch):
+    def ended():
+        raise psutil.NoSuchProcess(1)
+
+    children = [SimpleNamespace(cpu_times=lambda: (5.0, 6.0, 7.0, 8.0, 100.0)), SimpleNamespace(cpu_times=ended)]
+    this = SimpleNamespace(cpu_times=lambda: (1.0, 2.0, 3.0, 4.0, 100.0), children=lambda recursive: children)
+    monkeypatch.setattr(psutil, "Process", lambda: this)
+    assert idle_module._own_seconds() == 36.0
 
 
 def test_only_this_machine_can_wait(make_experiment, fake, tmp_path):
