@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kernbench.experiments import Setting
-from kernbench.experiments.run import Store, environment, run
+from kernbench.experiments.run import Store, environment, one_run, run
 from kernbench.experiments.run.runner import _may_succeed
 
 
@@ -267,10 +267,16 @@ def test_with_several_jobs_all_data_are_read_before_a_cell_is_timed(tmp_path, ma
     assert [event.kind for event in events][:3] == ["loading", "loading", "planned"]
 
 
-def test_after_max_hours_nothing_is_started_and_the_same_call_goes_on(tmp_path, make_experiment, fake):
-    log = tmp_path / "log"
-    experiment = make_experiment(*(fake(name, params={"log": str(log), "seconds": 0.6}) for name in "abc"))
-    first = run(experiment, results=tmp_path / "r", max_hours=0.5 / 3600)
+def test_after_max_hours_nothing_is_started_and_the_same_call_goes_on(tmp_path, make_experiment, fake, monkeypatch):
+    log, seconds = tmp_path / "log", [0.0]
+    experiment = make_experiment(*(fake(name, params={"log": str(log)}) for name in "abc"))
+    monkeypatch.setattr(one_run, "monotonic", lambda: seconds[0])
+
+    def take_an_hour(event):
+        if event.kind == "finished":
+            seconds[0] += 3600.0
+
+    first = run(experiment, results=tmp_path / "r", max_hours=0.5, on_event=take_an_hour)
     assert (len(first.records), first.n_left) == (1, 2) and fits(log) == 1
     second = run(experiment, results=tmp_path / "r")
     assert (second.n_skipped, len(second.records), second.n_left) == (1, 2, 0)
