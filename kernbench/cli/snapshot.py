@@ -28,7 +28,8 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
     default="auto",
     show_default=True,
     metavar="INTEGER|auto",
-    help="Now so many of each fit, with --only where a claim needs more than the rule gives.",
+    help="Repeats of each fit in this call; a number larger than the rule's helps to decide a claim: choose its fits "
+    "by --only.",
 )
 @click.option(
     "--max-hours",
@@ -37,9 +38,12 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
     help="Start no fit after this time; the same command continues.",
 )
 @click.option(
-    "--only", multiple=True, metavar="PATTERN", help="Now only what matches experiment/dataset/method; may be repeated."
+    "--only",
+    multiple=True,
+    metavar="PATTERN",
+    help="In this call, run only what matches experiment/dataset/method; may be repeated.",
 )
-@click.option("--skip", multiple=True, metavar="PATTERN", help="Not now what matches; may be repeated.")
+@click.option("--skip", multiple=True, metavar="PATTERN", help="In this call, leave out what matches; may be repeated.")
 @click.option(
     "--earlier",
     type=click.Path(path_type=Path),
