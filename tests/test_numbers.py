@@ -73,7 +73,6 @@ DECLARED = (
     "about 50 ms at a time",  # the driver's chunks
     "from 1 to 4,000 MB",  # the sizes of the experiment cache
     "blocks of 2 MB",
-    "a compact report (4 MB at most)",
     "at most 8 MB or four chunks",
 )
 
