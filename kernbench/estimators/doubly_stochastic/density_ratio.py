@@ -69,10 +69,11 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         Added to the diagonal of the covariance.
     step_size : float or "auto", default="auto"
         Factor s of the step lengths. ``"auto"`` is 0.3 with and 1 without `precondition`.
-    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published"}, default="auto"
-        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / t, ``inverse_sqrt``
-        s / sqrt(t), ``published`` s / (1 + 1e-4 t). ``"auto"`` is ``published`` with and ``bounded`` without
-        `precondition`.
+    schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
+        Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / (t + t0),
+        ``inverse_sqrt`` s / sqrt(t), ``published`` s / (1 + 1e-4 t), ``late_inverse`` the same, times t0 / t after step
+        t0. The number ``t0``, by default 0 (no later step is shorter then), is an entry of `solver_options`. ``"auto"``
+        is ``published`` with and ``bounded`` without `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="last"
         Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
         at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.

@@ -56,8 +56,9 @@ class KernelRegressor(ExpansionRegressor):
         Tolerance, > 0, for the certified duality gap divided by the objective; for ``smo`` also for the largest
         violation of the optimality conditions, divided by the targets' mean distance from the best constant.
     max_iter : int, default=-1
-        Maximum number of iterations; an iteration of ``sdca`` is a step on one row. -1 means the number of passes over
-        the data given in the registry.
+        Maximum number of iterations; an iteration of ``sdca`` is a step on one row. -1 means 1,000 for ``newton``; for
+        ``smo`` 10 million, or 100 for each row if that is more; for ``sdca`` a million, or 1,000 passes over the data
+        if that is more; for ``norma`` and ``pegasos`` 20 passes.
     max_seconds : float, default=None
         Time budget of the solver in seconds; None means no limit. Callbacks and traces are not charged.
     fit_intercept : bool, default=True
@@ -114,7 +115,8 @@ class KernelRegressor(ExpansionRegressor):
         Whether `tol` was reached.
     status_ : str, or list of str with more than one output
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"``,
-        ``"stagnated"``, ``"interrupted"``; see `KernelSVC`.
+        ``"stagnated"``, ``"interrupted"``; see `KernelSVC`. ``"diverged"`` if ``newton`` finds that the kernel is not
+        positive semi-definite, so that there is no minimum.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_outputs,) with more than one output

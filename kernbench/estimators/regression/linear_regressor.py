@@ -48,9 +48,10 @@ class LinearRegressor(RegressorMixin, Model):
     solver : str, default="auto"
         ``"auto"`` chooses ``newton``, which does not depend on the scales of the columns and on `alpha`, for at most
         1,500 columns (with losses other than ``squared_error`` and ``huber`` only if there are at least as many rows as
-        columns), and for more columns if the loss is smooth and there are at least as many rows; for the squared error,
-        one step solves the normal equations. Otherwise it chooses ``sdca``, dual coordinate ascent [1]_. ``rbcd``
-        minimises smooth losses only. ``kernbench.solvers.registry.names("linear-regression")`` lists all.
+        columns), and for more columns if the loss is smooth and there are at least as many rows; an intercept counts as
+        a column. For the squared error, one step solves the normal equations. Otherwise it chooses ``sdca``, dual
+        coordinate ascent [1]_. ``rbcd`` minimises smooth losses only.
+        ``kernbench.solvers.registry.names("linear-regression")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0, for the certified duality gap divided by the objective. If X has at most 16,384 stored values,
         ``sdca`` continues to the last digit, provided that a million steps suffice, since this costs almost nothing; so

@@ -70,7 +70,9 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         of each class in each held-out part, so that with few rows few cells are dropped, or none.
     risk : float, default=0.05
         For ``search="race"``: largest probability of dropping the cell with the smallest expected error, if held-out
-        rows are independent; > 0 and < 1.
+        rows are independent; > 0 and < 1. Where a subsample comes first (from 4,000 rows on, with several kernels or
+        gammas), the errors there are those of models trained on an eighth of the rows, among which another cell may be
+        the best.
     factor : float, default=3
         For ``search="halving"``: a round has `factor` times more rows than the previous one, and `factor` times fewer
         cells; > 1.

@@ -55,7 +55,7 @@ class KernelSVC(ExpansionClassifier):
     degree : int, default=3
         Degree of ``poly``, at least 1.
     coef0 : float, default=0.0
-        Constant of ``poly``, at least 0.
+        Constant of ``poly``, at least 0, and of ``sigmoid``, of either sign.
     C : float, default=1.0
         Inverse strength of the regularisation, > 0.
     loss : {"hinge", "squared_hinge", "log_loss"}, default="hinge"
@@ -90,8 +90,9 @@ class KernelSVC(ExpansionClassifier):
         optimality conditions, in units of the decision function, as ``SVC`` does.
     max_iter : int, default=-1
         Maximum number of iterations for each two-class problem. Unlike in ``SVC``, -1 does not mean unlimited, but the
-        default of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more; for the
-        others a number of passes over the data.
+        default of the solver in the registry: for ``smo`` 10 million, or 100 for each row if that is more; for ``scs``
+        1,000, for ``wolfe`` 2,000 and for ``closed-form`` 2; for the others a number of passes over the data, from 10
+        for ``sbp`` to 200 for ``sdca``.
     max_seconds : float, default=None
         Time budget of ``fit`` in seconds, divided among the two-class problems; None means no limit.
         Callbacks and traces are not charged.
@@ -114,10 +115,12 @@ class KernelSVC(ExpansionClassifier):
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, in ``fit`` and in predictions; sums are float64. ``"auto"`` is float64 for at
         most 2,000 training rows (for ``smo`` 2,500, if one of two classes has at most a quarter of them) and float32
-        above. It is float64, too, if ``gamma`` is so large for the data that k(x, x) = 1 would be wrong by one per cent
-        in float32; and if the rounding of float32 keeps the gap of ``smo`` above `tol`, the run continues in float64.
-        In float64, with more than 2,500 rows of at least 40 entries, ``smo`` takes its first steps on float32
-        values; the final optimality conditions, objective and gap are those of float64 values.
+        above. It is float64, too, if float32 is too coarse for the data: for ``rbf`` if ``gamma`` is so large that
+        k(x, x) = 1 could be wrong by one per cent (with sparse rows by 5e-5), for ``laplacian`` if values could be
+        wrong by 5e-5, for kernels such as ``poly`` if rounding would hide the differences of rows. If the rounding of
+        float32 keeps the gap of ``smo`` above `tol`, the run continues in float64. In float64, with more than 2,500
+        rows of at least 10 entries (sparse ones: 40 that are stored), ``smo`` takes its first steps on float32 values;
+        the final optimality conditions, objective and gap are those of float64 values.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
         coefficients suit the labels (on other rows: if they have the signs of the labels); otherwise from scratch. C,
@@ -180,7 +183,8 @@ class KernelSVC(ExpansionClassifier):
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``, ``"stalled"`` (no
         further step was possible), ``"stagnated"`` (the solver ended by itself before the gap reached `tol`),
         ``"interrupted"`` (Ctrl-C) or ``"not started"``; ``"finished"`` for a method without a stopping rule
-        (``perceptron``).
+        (``perceptron``); ``"diverged"`` where ``scs`` or ``wolfe`` finds that the objective has no minimum, as with a
+        kernel that is not positive semi-definite, or the values of f in ``sbp`` leave the range of floats.
     fit_status_ : int
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_problems,) with more than two classes
@@ -217,9 +221,11 @@ class KernelSVC(ExpansionClassifier):
     Ctrl-C during ``fit`` raises KeyboardInterrupt with the model fitted as far as the run got; with ``warm_start=True``
     another ``fit`` continues from there.
 
-    Small problems, with at most 2,500 rows in each pair of classes and without callbacks, limits or a progress bar, are
-    solved together on the same kernel rows, which ``n_kernel_evaluations_`` counts once. With two classes, one of which
-    is rare, only the kernel rows that are needed are computed.
+    With ``solver="smo"``, the hinge and one against one, small problems are solved together on the same kernel rows,
+    which ``n_kernel_evaluations_`` counts once: those with at most 2,500 rows in each pair of classes (1,000 in
+    float32), if ``cache_size`` holds the kernel matrix of all rows, and without warm start, callbacks, limits, a
+    progress bar or a kernel that is a Python function. With two classes, one of which is rare, only the kernel rows
+    that are needed are computed.
 
     Probabilities come from ``sklearn.calibration.CalibratedClassifierCV(KernelSVC(), ensemble=False)``, which
     replaces ``SVC(probability=True)``.

@@ -35,9 +35,10 @@ class LinearSVC(LinearClassifier):
     C : float, default=1.0
         Inverse strength of the regularisation, > 0; without a unit.
     solver : str, default="auto"
-        ``"auto"`` chooses ``newton`` if there are at least as many rows as columns (with the hinge also at most 1,500
-        columns), since it does not depend on the scales of the columns and on C; otherwise ``sdca``, dual coordinate
-        ascent with shrinking [1]_. Both are exact. ``kernbench.solvers.registry.names("linear-svm")`` lists all.
+        ``"auto"`` chooses ``newton`` if there are at least as many rows as columns, of which an intercept counts as one
+        (with the hinge also at most 1,500 columns), since it does not depend on the scales of the columns and on C;
+        otherwise ``sdca``, dual coordinate ascent with shrinking [1]_. Both are exact.
+        ``kernbench.solvers.registry.names("linear-svm")`` lists all.
     tol : float, default=1e-4
         Tolerance, > 0, for the certified duality gap divided by the objective. If X has at most 16,384 stored values,
         ``sdca`` continues to the last digit, provided that a million steps suffice, since this costs almost nothing; so

@@ -52,11 +52,11 @@ class AUCMarginClassifier(RankingClassifier):
 
     Attributes
     ----------
-    classes_, coef_, feature_coef_, feature_map_, features_, kernel_, intercept_, n_iter_, converged_, status_, trace_
+    classes_, coef_, feature_coef_, feature_map_, features_, kernel_, intercept_, n_iter_, converged_, trace_
         As in `ROCSVC`.
     objective_ : float
         The objective above, of the last iterate.
-    validation_score_, best_n_iter_
+    status_, validation_score_, best_n_iter_
         As in `PartialAUCClassifier`.
 
     References

@@ -48,7 +48,7 @@ class PartialAUCClassifier(WindowClassifier):
         and ``proximal-dca`` are the stochastic methods of [1]_; ``minibatch`` uses the window of each batch in place of
         that of the data, which is biased [3]_. See ``kernbench list solvers``.
     alpha : float, default=1e-4
-        Strength of the regularisation, >= 0.
+        Strength of the regularisation, >= 0; for ``svmpauc-tight`` > 0.
     kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
         As in `ROCSVC`.
     start : {"logistic", "auc", "solver"}, default="logistic"
@@ -104,7 +104,10 @@ class PartialAUCClassifier(WindowClassifier):
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int
         The iteration with this partial AUC.
-    n_iter_, converged_, status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+    status_ : str
+        As in `ROCSVC`, or ``"diverged"``: the iterates of a stochastic solver or their objective overflowed, and the
+        model is the last iterate that was finite.
+    n_iter_, converged_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
         As in `ROCSVC`.
 
     See Also

@@ -55,9 +55,9 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
     loss_ : str
     objective_ : float
         The objective above, of the last iterate, in units of `unit`.
-    subproblem_gap_, validation_score_, best_n_iter_
+    status_, subproblem_gap_, validation_score_, best_n_iter_
         As in `PartialAUCClassifier`.
-    n_iter_, converged_, status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+    n_iter_, converged_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
         As in `ROCSVC`.
 
     See Also
