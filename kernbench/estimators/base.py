@@ -1,8 +1,6 @@
 """What all estimators here have in common: model files and tags."""
 
 from copy import copy
-from functools import wraps
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -10,44 +8,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._callbacks import CallbackSupport
+from kernbench._whole_fits import WholeFits
 from kernbench.kernels.domain import is_precomputed
 from kernbench.saving.model_file import Saved
 
-LEARNING = ("fit", "fit_chunks")  # methods that start from scratch
 
-
-def whole_or_not(learn):
-    """Return the method, changed so that the model stays as it was if it fails before its run has an outcome.
-
-    Labels, kernel and precision are set before the run. Together with the coefficients of an earlier fit they would
-    form a model of neither fit.
-    """
-
-    @wraps(learn)
-    def learn_or_restore(self, *args, **kwargs):
-        before = dict(vars(self))
-        try:
-            return learn(self, *args, **kwargs)
-        except BaseException:
-            if vars(self).get("n_iter_") is before.get("n_iter_"):  # else it is fitted as far as the run got
-                for name in vars(self).keys() - before.keys():
-                    delattr(self, name)
-                vars(self).update(before)
-            raise
-
-    return learn_or_restore
-
-
-class Model(CallbackSupport, Saved, BaseEstimator):
+class Model(WholeFits, CallbackSupport, Saved, BaseEstimator):
     """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks."""
 
     _twin = "compiled"  # "reference" in the tests that compare the two
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for name in LEARNING:
-            if isinstance(vars(cls).get(name), FunctionType):
-                setattr(cls, name, whole_or_not(vars(cls)[name]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

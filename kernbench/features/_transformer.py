@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench._callbacks import CallbackSupport
 from kernbench._typing import Rows
+from kernbench._whole_fits import WholeFits
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
@@ -19,7 +20,9 @@ MIN_CHUNK_ROWS = 256
 WIDER = "give X as float64"
 
 
-class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelTransformer(
+    WholeFits, CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base of the explicit feature maps of a kernel.
 
     A subclass has the parameter ``kernel``, may have ``gamma``, ``degree`` and ``coef0``, and defines
@@ -34,7 +37,8 @@ class KernelTransformer(CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin,
       ``_check_fitted_state()``, which raises ValueError unless the fitted attributes belong together (they
       may come from a damaged file).
 
-    Precision: float32 rows give float32 features, everything else float64.
+    Precision: float32 rows give float32 features, everything else float64. A ``fit`` that raises leaves the object as
+    it was.
     """
 
     def transform(self, X: Rows) -> np.ndarray:

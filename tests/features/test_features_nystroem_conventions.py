@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench.features.nystroem.nystroem
 from kernbench import load
-from kernbench.features import Nystroem
+from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
 
 X, Y = load_iris(return_X_y=True)
@@ -81,6 +81,22 @@ def test_a_second_fit_forgets_the_first():
     model = Nystroem(n_landmarks=5, root="eigen", random_state=0).fit(X)
     model.set_params(root="cholesky", landmarks="kmeans").fit(X)
     assert not hasattr(model, "eigenvalues_") and not hasattr(model, "landmark_indices_")
+
+
+@pytest.mark.parametrize(
+    ("maps", "bad"),
+    [
+        (Nystroem(gamma=0.1, n_landmarks=5, random_state=0), {"gamma": 9.0, "landmarks": np.ones((3, 2))}),
+        (RandomFeatures(gamma=0.1, n_features=16, random_state=0), {"gamma": 9.0, "n_features": 7, "form": "pair"}),
+    ],
+    ids=["nystroem", "random"],
+)
+def test_a_fit_that_is_refused_leaves_the_map(maps, bad):
+    before = maps.fit(X).transform(X)
+    params = maps.get_params()
+    with pytest.raises(ValueError):
+        maps.set_params(**bad).fit(X)
+    np.testing.assert_array_equal(maps.set_params(**params).transform(X), before)
 
 
 def test_rows_of_transform_are_of_their_own_precision():

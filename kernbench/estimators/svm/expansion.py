@@ -52,7 +52,11 @@ def set_support(model, X, codes, support):
 
 
 def set_support_vectors(model, X, support):
-    """Set ``support_`` and ``support_vectors_``, given the indices in the training set."""
+    """Set ``support_`` and ``support_vectors_``, given the indices in the training set.
+
+    A stream of `partial_fit` ends here: the next call would continue from other coefficients than the model's.
+    """
+    vars(model).pop("_scs_stream", None)
     model.support_ = support.astype(np.int32)
     model.support_vectors_ = np.empty((0, 0)) if is_precomputed(model.kernel) else X[model.support_]
 

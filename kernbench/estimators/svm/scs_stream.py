@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernbench._random import generator_of
+from kernbench._whole_fits import whole_or_not
 from kernbench.estimators.arguments.kernel import kernel_of
 from kernbench.estimators.arguments.parameters import callbacks_of, precision
 from kernbench.estimators.arguments.training_data import check_batch, two_labels, weights_of_stream
-from kernbench.estimators.base import whole_or_not
 from kernbench.estimators.fit.outcome import (
     INTERRUPTED,
     SAMPLE_CAP,
@@ -56,8 +56,6 @@ class ScsStream:
     rng : Generator
     waiting : list of (X, y, weights)
         Examples of a single class, until the other one comes.
-    vectors : ndarray
-        The model's ``support_vectors_`` after the last call; if they have changed since, there was a `fit` in between.
     has_warned : bool
         Whether the warning about a sample that is too small was given.
     """
@@ -66,7 +64,6 @@ class ScsStream:
     source: StreamSource | None = None
     solution: Solution | None = None
     waiting: list = field(default_factory=list)
-    vectors: np.ndarray | None = None
     has_warned: bool = False
 
 
@@ -81,8 +78,6 @@ def partial_fit(model, X, y, classes, sample_weight):
     """Learn from a batch; see `KernelSVC.partial_fit`."""
     entry = check_kernel_svc(model)
     stream = getattr(model, "_scs_stream", None)
-    if stream is not None and stream.vectors is not getattr(model, "support_vectors_", None):
-        stream = None  # there was a `fit` in between
     X, y, labels, weights = check_batch(model, X, y, classes, sample_weight, reset=stream is None)
     stream = stream or ScsStream(generator_of(model.random_state))
     chunks = [*stream.waiting, (X, y, weights)]
@@ -175,7 +170,7 @@ def _wait(model, stream, chunks, labels, y):
     model.kernel_, model.centre_ = kernel_of(model, kept[0], None, 0), None
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
     nothing = np.empty((0, kept[0].shape[1]))
-    _set_function(model, stream, nothing, np.empty(0), Solution(np.empty(0), only))
+    _set_function(model, nothing, np.empty(0), Solution(np.empty(0), only))
     for name in OF_AN_OUTCOME:
         vars(model).pop(name, None)  # of an earlier fit
     model.n_iter_ = np.zeros(1, dtype=int)
@@ -193,7 +188,7 @@ def _run(model, entry, stream, max_iter):
 
     def snapshot(solver):
         now = snapshot_of(model, KernelTask.shared, solver)
-        _set_function(now, ScsStream(stream.rng), source.X, source.y, solver.solution())
+        _set_function(now, source.X, source.y, solver.solution())
         return now
 
     try:
@@ -210,13 +205,12 @@ def _run(model, entry, stream, max_iter):
     finally:
         stream.solution = solver.solution()
         source.reader = None
-        _set_function(model, stream, source.X, source.y, stream.solution)
+        _set_function(model, source.X, source.y, stream.solution)
         model.n_iter_ = np.array([solver.n_iter])
         model._scs_stream = stream
     return result
 
 
-def _set_function(model, stream, X, y, solution):
-    """Set the expansion; `stream` remembers its support vectors."""
+def _set_function(model, X, y, solution):
+    """Set the expansion, which ends any stream of the model."""
     set_expansion(model, X, (y > 0).astype(np.intp), [Pair(0, 1, None, y)], [solution])
-    stream.vectors = model.support_vectors_

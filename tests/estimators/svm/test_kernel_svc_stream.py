@@ -2,8 +2,10 @@
 
 import pickle
 import tracemalloc
+from copy import deepcopy
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -216,12 +218,20 @@ def test_partial_fit_improves_and_goes_on_after_pickling():
     assert len(model.support_) <= 200 and model.n_iter_[0] == 5 * 20
 
 
-def test_pickled_is_live():
+@pytest.mark.parametrize("form", ["pickle", "joblib", "copy"])
+def test_a_copy_continues_the_stream(form, tmp_path):
     live = svc(max_iter=10).partial_fit(*draw(150, 0))
-    pickled = pickle.loads(pickle.dumps(live))
-    for model in (live, pickled):
+    if form == "joblib":  # it stores each array by itself: identity of arrays is lost
+        joblib.dump(live, tmp_path / "model")
+    copied = {
+        "pickle": lambda: pickle.loads(pickle.dumps(live)),
+        "joblib": lambda: joblib.load(tmp_path / "model"),
+        "copy": lambda: deepcopy(live),
+    }[form]()
+    for model in (live, copied):
         model.partial_fit(*draw(150, 1))
-    np.testing.assert_array_equal(live.dual_coef_, pickled.dual_coef_)
+    np.testing.assert_array_equal(live.dual_coef_, copied.dual_coef_)
+    assert copied.n_iter_[0] == 20
 
 
 def test_alpha_can_be_set_itself():
