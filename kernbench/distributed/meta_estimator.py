@@ -116,16 +116,23 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For an estimator that cannot be fitted to blocks, and for invalid data.
+            For an estimator that cannot be fitted to blocks, and for invalid data; the model of an earlier fit stays.
         KeyboardInterrupt
             After Ctrl-C; ``estimator_`` is the model of the last step.
         """
+        before, model = dict(vars(self)), None
         self.estimator_: Any = clone(self.estimator)
-        model, task = self._task(self.estimator_, X, y, sample_weight)
         try:
+            model, task = self._task(self.estimator_, X, y, sample_weight)
             self._run(task, [model])
-        finally:
-            self._describe()
+        except BaseException:
+            if hasattr(model, "n_iter_"):  # it is fitted as far as the run got
+                self._describe()
+            else:
+                vars(self).clear()
+                vars(self).update(before)
+            raise
+        self._describe()
         return self
 
     @available_if(_learns_from_streams)

@@ -175,6 +175,21 @@ def test_a_first_chunk_that_is_refused_leaves_nothing(examples, monkeypatch):
     assert stream.partial_fit([X], y).classes_.tolist() == [-1, 1]
 
 
+def test_a_fit_that_is_refused_leaves_the_model(examples):
+    X, y = examples(300, 3)
+    model = Distributed(ROCSVC(random_state=0)).fit([X[:200], X[200:]], [y[:200], y[200:]])
+    before = model.predict(X), set(vars(model))
+    for bad in (np.where(np.arange(3) == 1, np.nan, X), X[:, :0]):
+        with pytest.raises(ValueError):
+            model.fit([bad[:200], bad[200:]], [y[:200], y[200:]])
+        assert np.array_equal(model.predict(X), before[0]) and set(vars(model)) == before[1]
+    fresh = Distributed(DoublyStochasticClassifier(random_state=0))
+    with pytest.raises(ValueError):
+        fresh.fit([X[:200], X[200:] * np.nan], [y[:200], y[200:]])
+    assert not hasattr(fresh, "estimator_")  # the next call of partial_fit is the first one
+    assert fresh.partial_fit([X[:200], X[200:]], [y[:200], y[200:]]).score(X, y) > 0.5
+
+
 def test_columns_of_another_order_are_refused(examples):
     pandas = pytest.importorskip("pandas")
     X, y = examples(300, 3)

@@ -1,5 +1,8 @@
 """Files of rows: each format gives the rows and labels that were written, in stretches of any bounds."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -124,6 +127,47 @@ def test_few_row_groups_are_held(tmp_path):
     out = np.empty((50, 1))
     source.read_into(0, out)
     assert out.ravel().tolist() == list(range(50)) and len(source._groups) == source.KEPT
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed by Linux only")
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow", "svm"])
+def test_no_file_stays_open(tmp_path, suffix):
+    """A folder may hold more files than a process may have open."""
+    X = np.arange(12.0).reshape(4, 3) + 1
+    for k in range(5):
+        _write(tmp_path / f"x{k}.{suffix}", X)
+    before = len(os.listdir("/proc/self/fd"))
+    blocks = FileBlocks(tmp_path)
+    for _ in range(2):
+        assert np.array_equal(rows_of(blocks), np.tile(X, (5, 1)))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def _write(path, X):
+    if path.suffix == ".npy":
+        np.save(path, X)
+    elif path.suffix == ".svm":
+        write_svmlight(path, X, np.zeros(len(X)))
+    else:
+        pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+        from pyarrow import ipc, parquet
+
+        table = pyarrow.table({name: X[:, k] for k, name in enumerate("abc")})
+        if path.suffix.lower() == ".parquet":
+            parquet.write_table(table, path)
+        else:
+            with ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+
+
+def test_a_suffix_may_be_in_capitals_and_a_label_out_of_range_is_refused(tmp_path):
+    X = np.arange(12.0).reshape(4, 3)
+    _write(tmp_path / "x.PARQUET", X)
+    blocks = FileBlocks(tmp_path / "x.PARQUET", label=-1)
+    assert np.array_equal(rows_of(blocks), X[:, :2]) and np.array_equal(blocks.y, X[:, 2])
+    for label in (3, -4):
+        with pytest.raises(ValueError, match=f"there is no column {label}; it has 3 columns"):
+            FileBlocks(tmp_path / "x.PARQUET", label=label)
 
 
 @pytest.mark.parametrize("kind", ["svm", "csv"])

@@ -19,6 +19,8 @@ class ColumnsSource:
         schema, sizes = self._schema, self._sizes
         columns = list(schema.names)
         if label is not None and not isinstance(label, str):
+            if not -len(columns) <= label < len(columns):
+                raise ValueError(f"{path}: there is no column {label}; it has {len(columns)} columns")
             label = columns[label]
         if label is not None and label not in columns:
             raise ValueError(f"{path} has no column {label!r} for the labels: its columns are {columns}")
@@ -37,15 +39,28 @@ class ColumnsSource:
         except ImportError:
             raise ValueError(f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy") from None
         self._lock, self._groups = threading.Lock(), {}
-        if self._path.endswith(".parquet"):
-            file = parquet.ParquetFile(self._path)
-            self._schema, self._read = (file.schema_arrow, lambda k, names: file.read_row_group(k, columns=names))
-            self._sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        # Files are open while they are read only: a folder may hold thousands.
+        if self._path.lower().endswith(".parquet"):
+            with parquet.ParquetFile(self._path) as file:
+                metadata, self._schema = file.metadata, file.schema_arrow
+            self._sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+
+            def read(k, names):
+                with parquet.ParquetFile(self._path, metadata=metadata) as file:
+                    return file.read_row_group(k, columns=names)
+
         else:
-            file = ipc.open_file(pyarrow.memory_map(self._path))
+
+            def opened():
+                return ipc.open_file(pyarrow.memory_map(self._path))
+
+            def read(k, names):
+                return pyarrow.Table.from_batches([opened().get_batch(k)]).select(names)
+
+            file = opened()
             self._schema = file.schema
-            self._read = lambda k, names: pyarrow.Table.from_batches([file.get_batch(k)]).select(names)
             self._sizes = [file.get_batch(k).num_rows for k in range(file.num_record_batches)]
+        self._read = read
 
     def read_into(self, start, out):
         """Fill `out` with the rows from `start` on."""

@@ -24,15 +24,13 @@ class NpySource:
         if dtype.kind not in "fiub":
             raise ValueError(f"{path} must hold numbers, got dtype {dtype}")
         self.n_rows, self.n_columns = shape
-        self._stored, self._path, self._file = dtype, path, None
+        self._stored, self._path = dtype, path
         if os.path.getsize(path) < self._offset + self.n_rows * self.n_columns * dtype.itemsize:
             raise ValueError(f"{path} is shorter than its header says: it is truncated")
         self.dtype = dtype.newbyteorder("=") if dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
     def read_into(self, start, out):
         """Fill `out` with the rows from `start` on."""
-        if self._file is None:
-            self._file = os.open(self._path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         place = self._offset + int(start) * self.n_columns * self._stored.itemsize
         if out.dtype == self._stored:
             self._fill(place, out)
@@ -42,14 +40,17 @@ class NpySource:
         out[:] = rows
 
     def _fill(self, place, rows):
+        """Read bytes from `place` on; the file is open meanwhile only, since a folder may hold thousands."""
         if rows.size == 0:
             return  # a view of no bytes cannot be cast
         left = memoryview(rows).cast("B")
-        while left:
-            count = os.preadv(self._file, [left], place)
-            if count == 0:
-                raise ValueError(f"{self.title} ended while it was read")
-            left, place = left[count:], place + count
+        with open(self._path, "rb", buffering=0) as file:
+            file.seek(place)
+            while left:
+                count = file.readinto(left)
+                if count == 0:
+                    raise ValueError(f"{self.title} ended while it was read")
+                left = left[count:]
 
     def take(self, indices):
         """Return some rows."""
@@ -58,10 +59,3 @@ class NpySource:
 
     def labels(self):
         """Return None: labels are in other files."""
-
-    def __getstate__(self):
-        return {**self.__dict__, "_file": None}
-
-    def __del__(self):
-        if getattr(self, "_file", None) is not None:
-            os.close(self._file)
