@@ -337,9 +337,14 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             raise ValueError(
                 "standard deviations cannot be continued from a model that was read from a file: fit it again"
             )
+        before = self.n_samples_
         self.n_samples_ += X.shape[0]
         self._warn_of_rows_alone(X.shape[0])
-        self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
+        try:
+            self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
+        except ValueError:  # nothing was learned
+            self.n_samples_ = before
+            raise
         self._keep_rows(X, y)
         return self
 
@@ -435,9 +440,13 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         mean = self._outputs(X)[:, 0]
         if not return_std:
             return mean
-        if self.std is None:
-            raise ValueError("return_std=True needs std='operator', or std='points' and the points in fit")
-        if self.std == "operator":
+        fitted = "operator" if hasattr(self, "operator_coef_") else "points" if hasattr(self, "std_") else None
+        if self.std is None or self.std != fitted:
+            raise ValueError(
+                f"return_std=True needs a fit with std='operator', or with std='points' and points; the model was "
+                f"fitted with std={fitted!r}, and std={self.std!r} now"
+            )
+        if fitted == "operator":
             return mean, self._std_of_operator(check_rows(self, X, reset=False))
         X = check_rows(self, X, reset=False, accept_sparse=False)
         if X.shape != self.points_.shape or not np.array_equal(X, self.points_):

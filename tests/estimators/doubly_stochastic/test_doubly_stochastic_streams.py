@@ -260,3 +260,17 @@ def test_what_is_no_chunk_is_refused(name, chunks):
     options = {"n_samples": 10} if name == "gp" and not isinstance(chunks, list) else {}
     with pytest.raises(ValueError, match="chunks must be|chunk 1 must"):
         fresh(name)[0].fit_chunks(chunks, **options)
+
+
+def test_rows_of_a_batch_that_is_refused_do_not_count():
+    model = DoublyStochasticGPRegressor(**SMALL).partial_fit(X, TARGETS)
+    with pytest.raises(ValueError):
+        model.partial_fit(X * 1e200, TARGETS)
+    assert model.n_samples_ == len(X)
+
+
+@pytest.mark.parametrize(("fitted", "now"), [(None, "operator"), (None, "points"), ("operator", None)])
+def test_standard_deviations_are_those_of_the_fit(fitted, now):
+    model = DoublyStochasticGPRegressor(**SMALL, std=fitted).fit(X, TARGETS).set_params(std=now)
+    with pytest.raises(ValueError, match=f"fitted with std={fitted!r}, and std={now!r} now"):
+        model.predict(X, return_std=True)
