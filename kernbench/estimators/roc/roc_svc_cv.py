@@ -259,5 +259,7 @@ def _largest_within_one_error(table, name):
     """Return the index of the first cell whose mean score is within one standard error of the best."""
     columns = [table[column] for column in table if column.startswith("split") and column.endswith(f"_test_{name}")]
     mean, error = _mean_and_error(np.array(columns))
+    if np.isnan(mean).all():
+        raise ValueError("selection='1se' needs a cell with a finite score: every one is NaN; check scoring and cv")
     best = np.nanargmax(mean)
     return int(np.flatnonzero(mean >= mean[best] - error[best])[0])

@@ -123,6 +123,8 @@ def partial_fit(model, X, y, classes, sample_weight):
     stream.largest = max(stream.largest, stream.space.largest(X))
     if len(stream.coef) == 0:
         stream.coef = stream.average = np.zeros(V.shape[1])
+    if not sparse.issparse(V) and any(sparse.issparse(reservoir.rows) for reservoir in stream.reservoirs):
+        V = sparse.csr_matrix(V)  # earlier batches were sparse
     for reservoir, members in zip(stream.reservoirs, (~positive, positive), strict=True):
         reservoir.join(V[members], weights[members], stream.size, stream.rng)
     if all(reservoir.rows is not None for reservoir in stream.reservoirs):

@@ -1,5 +1,7 @@
 """ROCSVCCV: folds, the curve of AUCs, the alpha chosen."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -62,6 +64,14 @@ def test_of_equal_means_the_largest_alpha_and_with_one_standard_error_a_larger()
     assert k <= best_k
     assert best.mean_auc_[k] >= best.mean_auc_[best_k] - best.standard_error_[best_k]
     assert np.all(best.mean_auc_[:k] < best.mean_auc_[best_k] - best.standard_error_[best_k])
+
+
+def test_one_standard_error_needs_a_score_that_is_finite():
+    X, y = problem(60)
+    search = ROCSVCCV(alphas=ALPHAS, cv=2, selection="1se", scoring=lambda model, X, y: np.nan)
+    with pytest.raises(ValueError, match="selection='1se' needs a cell with a finite score"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(X, y)
 
 
 def test_jobs_do_not_matter():

@@ -103,6 +103,19 @@ def test_sparse_batches_are_dense_batches():
     np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("sparse_batches", [(0,), (1,), (0, 2), (1, 2)])
+def test_sparse_and_dense_batches_may_alternate(sparse_batches):
+    rng = np.random.default_rng(0)
+    model, other = ROCSVC(random_state=0), ROCSVC(random_state=0)
+    for k in range(4):
+        X, y = draw(100, rng)
+        if k == 2:  # of one class: the reservoirs may be of both kinds
+            X, y = X[y == 1], y[y == 1]
+        model.partial_fit(X, y)
+        other.partial_fit(sparse.csr_matrix(X) if k in sparse_batches else X, y)
+    np.testing.assert_allclose(other.coef_, model.coef_, rtol=1e-9)
+
+
 def test_pickled_stream_goes_on():
     model = stream(ROCSVC(random_state=0), 3)
     other = pickle.loads(pickle.dumps(model))
