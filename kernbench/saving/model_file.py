@@ -10,8 +10,8 @@ feature map), which is stored in the same way::
 
     {"$model": "Nystroem", "params": {...}, "attributes": {...}}
 
-Parameters that are not plain data and do not matter for prediction (callbacks, random generators) are left out;
-they take their defaults in the loaded model.
+Parameters that are not plain data and do not matter for prediction (callbacks, random generators, data frames) are left
+out; they take their defaults in the loaded model.
 """
 
 import json
@@ -32,6 +32,7 @@ from kernbench.saving.plain_data import NotPlainData, decode, encode
 from kernbench.validation.archives import read_member
 
 FORMAT, FORMAT_VERSION = "kernbench model", 1
+# Left out where they are not plain data, as data frames are not: predictions do not depend on them.
 DROPPED_PARAMS = (
     "callback",
     "random_state",
@@ -39,7 +40,12 @@ DROPPED_PARAMS = (
     "scoring",
     "refit",
     "memory",
-)  # left out where they are not plain data
+    "validation",
+    "landmarks",
+    "alphas",
+    "Cs",
+    "gammas",
+)
 
 
 class Saved:
