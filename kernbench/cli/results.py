@@ -132,8 +132,8 @@ def export_command(path, kind, results):
       kernbench results export records.jsonl.xz
       kernbench results export errors.csv --rows errors
     """
+    from kernbench._files import check_writable_file
     from kernbench._names import unknown_name
-    from kernbench.cli.outputs import check_writable_file
     from kernbench.experiments.run.storing.packing import ENDING
     from kernbench.report import text
     from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows

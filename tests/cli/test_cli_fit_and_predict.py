@@ -380,6 +380,20 @@ def test_labels_that_are_text_leave_out_the_error_of_a_regressor(kernbench):
     assert result.exit_code == 0 and "2 examples; labels such as 'no' are not numbers" in result.stderr
 
 
+@pytest.mark.parametrize("label", ["y", "2"])
+def test_a_table_without_the_column_of_labels_is_predicted(kernbench, label):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    KernelSVC().fit(X, X[:, 0] > 0).save("m.npz")
+    np.savetxt("rows.csv", X, delimiter=",", header="a,b", comments="")
+    result = kernbench("predict", "m.npz", "rows.csv", "--label", label, "--out", "p.csv")
+    assert result.exit_code == 0, result.output
+    assert len(Path("p.csv").read_text().splitlines()) == 41
+    np.savetxt("wide.csv", np.column_stack([X, X]), delimiter=",", header="a,b,c,d", comments="")
+    result = kernbench("predict", "m.npz", "wide.csv", "--label", "y")
+    assert result.exit_code == 2 and "unknown column 'y'" in result.stderr
+
+
 def test_a_regressor_of_several_outputs_predicts_columns(kernbench):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))

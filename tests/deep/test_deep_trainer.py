@@ -365,6 +365,23 @@ def test_ctrl_c_twice_ends_at_once_with_the_last_look(rows):
     assert model.status_ == "interrupted" and model.n_iter_ == 0 and len(model.predict(rows[0])) == 200
 
 
+def test_ctrl_c_twice_in_the_first_look_is_an_interruption(rows):
+    class Slow(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear, self.calls = nn.Linear(6, 1), 0
+
+        def forward(self, X):
+            self.calls += 1
+            if self.calls == 2:  # the first call checks the shape of the scores
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+            return self.linear(X)
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(rows, Slow)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("validation", [0.2, None])
 def test_scores_that_are_nan_stop_with_the_last_good_state(rows, method, validation):

@@ -41,6 +41,7 @@ class Endless(IterableDataset):
         ({"threshold": "best"}, "threshold"),
         ({"fpr_range": (0.0, 1.0), "threshold": "window"}, "choose threshold='youden'"),
         ({"resume": True}, "name it by checkpoint"),
+        ({"checkpoint": "no-such-folder/run.pt"}, "the folder no-such-folder does not exist"),
         ({"device": "abacus"}, "not a device of torch"),
         ({"callback": 3}, "callback"),
         ({"random_state": -1}, "random_state"),

@@ -101,6 +101,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
       kernbench fit parts/ --estimator rocsvc --label clicked --scheduler tcp://10.0.0.1:8786
       kernbench fit rare.csv --estimator rocsvccv --set kernel=rbf --out ranking.npz
     """
+    from kernbench._files import check_writable_file
     from kernbench.cli.models.blocks import BlockFit, is_folder, labels_of
     from kernbench.cli.models.literals import parse_settings
     from kernbench.cli.models.sources import (
@@ -112,7 +113,6 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         test_rows,
         train_and_test,
     )
-    from kernbench.cli.outputs import check_writable_file
 
     entry = find(estimator, tune)
     if out is not None:

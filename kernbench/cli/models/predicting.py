@@ -34,8 +34,8 @@ def command(model_file, data, out, decision, label):
       kernbench predict model.npz new.csv
       kernbench predict model.npz test.svm --out predictions.csv --decision
     """
+    from kernbench._files import check_writable_file
     from kernbench.cli.models.sources import label_column, rows_to_predict
-    from kernbench.cli.outputs import check_writable_file
 
     if out is not None:
         check_writable_file(out)

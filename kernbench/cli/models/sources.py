@@ -187,7 +187,7 @@ def rows_to_predict(source, model, *, label=-1, names=None):
     X : ndarray or CSR matrix
     y : ndarray or None
     """
-    from kernbench.datasets import DataFileError, read_file
+    from kernbench.datasets import read_file
 
     n_features = model.n_features_in_
     if not is_file(source):
@@ -197,10 +197,10 @@ def rows_to_predict(source, model, *, label=-1, names=None):
         return like(data.X_test, getattr(model, "support_vectors_", data.X_test)), data.y_test
     try:
         X, y = read_file(source, label=label, n_features=n_features)
-    except DataFileError as refusal:
+    except ValueError as refusal:  # of the format, or since there is no such column
         try:
             X, y = read_file(source, label=None, n_features=n_features)
-        except DataFileError:
+        except ValueError:
             raise refusal from None
     check_names(source, None if y is None else label, names)
     return like(X, getattr(model, "support_vectors_", X)), y

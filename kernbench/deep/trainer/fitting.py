@@ -133,6 +133,8 @@ def _module(model, train, device):
 def _describe(model, run, status, judged):
     """Set the attributes of a fitted model; warn of a run that diverged."""
     module = run.method.module
+    if run.last is None and status == "interrupted":  # twice, in the first evaluation
+        raise KeyboardInterrupt
     if run.last is None:
         raise ValueError(
             "the module's scores are not finite before the first step: scale the inputs, or choose other first weights"

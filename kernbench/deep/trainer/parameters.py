@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from kernbench._files import check_writable_file
 from kernbench._names import unknown_name
 from kernbench.deep.trainer.examples import is_dataset
 from kernbench.estimators.arguments.parameters import callbacks_of
@@ -94,6 +95,8 @@ def check(model, methods):
     check_flag("resume", model.resume)
     if model.resume and model.checkpoint is None:
         raise ValueError("resume=True continues from a file: name it by checkpoint")
+    if model.checkpoint is not None:
+        check_writable_file(model.checkpoint)
     device_of(model.device)
     return method
 
