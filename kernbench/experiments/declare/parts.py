@@ -236,6 +236,11 @@ class Metric:
     def __post_init__(self) -> None:
         require_known("direction", self.direction, ("lower", "higher"))
 
+    @property
+    def varies(self) -> bool:
+        """Whether it varies from run to run, as times, memory and ratios of times do; ratios of counts do not."""
+        return self.unit in ("s", "µs", "MB", "×") and not self.deterministic
+
     def of(self, record: Any) -> Any:
         """The metric's value in `record` as a float, or None if the record has no number there."""
         value = record

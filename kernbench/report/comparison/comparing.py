@@ -29,7 +29,6 @@ from kernbench.report.statistics import (
 
 LEVEL = 0.01  # of the tests together: a false alarm in one comparison of a hundred
 SHARED = 1.1  # time over processor time, of one thread, from which other programs had the processor meanwhile
-MEASURED = ("s", "µs", "MB", "×")  # units of what varies from run to run: times, memory and ratios of times
 
 BETTER, WORSE, SAME = "better", "worse", "same"
 UNDECIDED, NOISY, FEW = "not decided", "noisy", "too few repeats"
@@ -173,7 +172,7 @@ def _compare_cells(key, results, first, second, tolerance):
             continue
         change = Change(*key, first.dataset, first.method, metric.name, metric.unit, *map(_median, samples),
                         *map(len, samples))  # fmt: skip
-        measured = metric.unit in MEASURED and not metric.deterministic  # some ratios are of counters
+        measured = metric.varies
         # Times of two machines are never divided, and two BLAS may count differently.
         common = {place[0] for place in samples[0]} & {place[0] for place in samples[1]}
         on_one_machine = measured or metric.deterministic

@@ -8,8 +8,6 @@ from kernbench.report.records.steps import seconds_until
 from kernbench.report.statistics import finite_values, is_noisy, mean_and_error, mean_interval, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
-MEASURED = ("s", "MB")  # units of what differs from run to run
-
 # The form of a quantity -> its heading and its heading in the CSV, if they are not the metric's own.
 HEADINGS = {
     "paper": ("paper: {own}", "paper_{metric}"),
@@ -75,7 +73,7 @@ def _one(value, show):
 
 def _noted(entry, metric, values):
     """An entry, with a word where a measured time or memory scatters too much."""
-    if metric.unit not in MEASURED or not is_noisy(values):
+    if not metric.varies or not is_noisy(values):
         return entry
     return replace(entry, text=f"{entry.text}, noisy")
 
