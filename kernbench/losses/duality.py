@@ -57,6 +57,8 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
 
 def best_multiple(a, weights, quadratic, n, loss, targets=0.0):
     """Return the largest D(theta a), theta a in the domain; at least 0."""
+    if not np.isfinite(quadratic):  # it overflowed: theta = 0
+        return 0.0
     if isinstance(loss, ResidualLoss):
         ends = ((loss.upper, a.max()), (loss.lower, a.min()))
         longest = min(end / reach for end, reach in ends if np.sign(reach) == np.sign(end))

@@ -1,10 +1,14 @@
 """The parts of a certificate by themselves: bounds are the best of their kind, and cover what they claim to cover."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from kernbench.kernels import Gaussian, Laplacian
 from kernbench.kernels.rows import KernelRows
+from kernbench.losses.duality import best_multiple
+from kernbench.losses.margin import Hinge
 from kernbench.pairs import AllPairs
 from kernbench.problems.certificate.certify import certify, measured
 from kernbench.problems.certificate.extended import LONG, Features
@@ -82,3 +86,18 @@ def test_errors_of_the_terms_of_sums_and_products_add_up():
     for dtype in ("float32", "float64"):
         least = error_of_values(one, dtype, X) + error_of_values(other, dtype, X)
         assert least <= error_of_values(one * other, dtype, X) and least <= error_of_values(one + other, dtype, X)
+
+
+def test_a_rounding_error_that_is_not_a_number_certifies_nothing():
+    X, y = np.ones((4, 1)), np.array([1.0, 1.0, -1.0, 1.0])
+    risk = MarginRisk(MarginProblem(KernelRows(X, Gaussian()), y, alpha=1e30, fit_intercept=False))
+    unknown = Rounding(np.nan, np.nan)
+    model = Solution(1e-3 * y, 0.0)
+    options = {"objective": 0.9, "gap": 0.1, "tol": 1e-3, "known": unknown}
+    found = certify(risk, model, **options, make_space=lambda: SimpleNamespace(work=np.inf))
+    assert found.gap == np.inf
+
+
+def test_a_quadratic_term_that_overflows_gives_the_bound_of_zero():
+    assert best_multiple(np.ones(3), np.ones(3), np.inf, 3, Hinge) == 0.0
+    assert best_multiple(np.ones(3), np.ones(3), np.nan, 3, Hinge) == 0.0

@@ -167,10 +167,21 @@ class Examined:
         elif all_rows:
             of_risk = self.risk.change(objective, float(np.abs(errors).max()))
         else:
-            uniform = np.abs(errors_of(rng.integers(n, size=n_rows)))
-            of_risk = self.risk.change(objective, upper_mean(uniform))
+            of_risk = self.risk.change(objective, self._error_of_scores(errors_of, n_rows, rng))
         unit = self.value_error[1] + DOUBLE * (len(used) + (n_updates if known is None else 0))
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
+
+    def _error_of_scores(self, errors_of, n_rows, rng):
+        """Return a bound on the mean error of the scores, rows counted by their weights, measured on `n_rows` rows; on
+        the root of the mean square for losses without a steepest slope."""
+        n, weights = self.risk.n, self.risk.problem.weights
+        shares = self._shares(np.arange(n))
+        rows = rng.integers(n, size=n_rows) if shares is None else rng.choice(n, n_rows, p=shares)
+        times = 1.0 if shares is not None else weights[rows] / weights.mean()
+        errors = np.abs(errors_of(rows))
+        if np.isfinite(self.risk.slope):
+            return upper_mean(times * errors)
+        return float(np.sqrt(upper_mean(times * errors**2)))
 
     def _shares(self, rows):
         """Return the probabilities with which to draw rows: in proportion to their weights, if a few hold most of the

@@ -99,7 +99,8 @@ def certify(
     if objective + error - lower <= tol * abs(objective) < objective + (error + stored) - lower:
         stored = 0.0
     error += stored
-    gap = float(max(0.0, objective + error - lower))
+    gap = float(objective + error - lower)
+    gap = max(0.0, gap) if gap < np.inf else np.inf  # also where a bound is not a number: it certifies nothing
     return Certificate(objective, gap, None, error_of_scores, float(error + known.bound), float(stored))
 
 

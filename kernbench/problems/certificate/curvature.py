@@ -14,6 +14,8 @@ from kernbench.kernels.domain import is_precomputed
 
 ROWS = 128  # of the block
 ROUNDING = 1e-5  # error of a kernel value, as a share of the largest, that counts as rounding; as for symmetry
+# The same for a given matrix in float64, which distances, square roots of differences, leave with half of its digits.
+ROUNDING_OF_DOUBLE = 1e-7
 
 
 def shows_negative_curvature(kernel, X, coef, *, balanced, objective=None, lower=None, at_zero=None):
@@ -41,13 +43,14 @@ def shows_negative_curvature(kernel, X, coef, *, balanced, objective=None, lower
         values = np.asarray(X[np.ix_(rows, rows)], dtype=np.float64)
     else:
         values = np.asarray(block(kernel, X[rows], X[rows], dtype=np.float64))
+    is_double = is_precomputed(kernel) and not np.array_equal(values, values.astype(np.float32))
     values = 0.5 * (values + values.T)
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return False
     if balanced:  # K between differences to the first row: e_i - e_0 span the directions of sum zero
         values = (values - values[0] - values[:, :1] + values[0, 0])[1:, 1:]
-    values[np.diag_indices_from(values)] += ROUNDING * len(rows) * largest
+    values[np.diag_indices_from(values)] += (ROUNDING_OF_DOUBLE if is_double else ROUNDING) * len(rows) * largest
     try:
         cholesky(values, lower=True, overwrite_a=True, check_finite=False)
     except LinAlgError:

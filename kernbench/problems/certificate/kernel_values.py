@@ -113,6 +113,8 @@ def _of_a_steep_start(kernel, dtype, X, square):
         return 0.0
     rounding = 6.0 * EPS[np.dtype(dtype)] * math.sqrt(square) + math.sqrt(np.finfo(dtype).tiny)
     distance = max(least_distance(X) / kernel.unit, rounding)
+    if np.isinf(distance):  # all rows are equal, and are rounded alike
+        return 0.0
     power = 2.0 * kernel.nu
     factor = math.gamma(1.0 - kernel.nu) / math.gamma(1.0 + kernel.nu)
     # All of c (t / 2)^(2 nu) where rows may round to one another.

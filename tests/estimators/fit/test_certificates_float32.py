@@ -9,7 +9,7 @@ from scipy import sparse
 from kernbench import KernelNoveltyDetector, KernelSVC
 from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
-from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian
+from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian, Matern
 from kernbench.kernels import rows as compiled
 from kernbench.problems.certificate.kernel_values import error_of_values
 from kernbench.problems.certificate.risks import MarginRisk
@@ -141,3 +141,29 @@ def test_few_rows_of_most_of_the_weight_are_measured():
     f = K @ coef
     losses = weights @ np.maximum(0.0, model.offset_ - f) - nu * model.offset_ * weights.sum()
     assert (0.5 * (coef @ f) + losses) / 200 - tight.objective_ <= model.duality_gap_
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("weight", [1.0, 5.0, 1000.0])
+def test_errors_of_a_few_rows_count_by_their_weights_and_by_their_squares(loss, weight):
+    rng = np.random.default_rng(0)
+    n, few = 5000, 250
+    X, y = rng.normal(size=(n, 2)), np.repeat([-1.0, 1.0], n // 2)
+    weights = np.where(np.arange(n) < few, weight, 1.0)
+    problem = MarginProblem(KernelRows(X, Gaussian()), y, alpha=0.1, weights=weights, loss=loss)
+    examined = Examined(MarginRisk(problem), X, Gaussian())
+    errors = np.where(np.arange(n) < few, 1e-3, 1e-9)
+    bound = examined._error_of_scores(lambda rows: errors[rows], 1024, rng)
+    power = 1 if loss == "hinge" else 2
+    exact = np.average(errors**power, weights=weights) ** (1 / power)
+    assert exact <= bound < 4 * exact
+
+
+@pytest.mark.parametrize("solver", ["sdca", "smo"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_equal_rows_of_a_steep_kernel_have_a_true_gap(solver):
+    X, y = np.ones((200, 3)), np.repeat([1, -1], [130, 70])
+    options = {"C": 1.0, "fit_intercept": False, "random_state": 0}
+    model = KernelSVC(Matern(nu=0.3), solver=solver, max_iter=3, **options).fit(X, y)
+    optimum = KernelSVC(Gaussian(1.0), tol=1e-9, **options).fit(X, y).objective_  # of the same problem: k = 1
+    assert model.objective_ - model.duality_gap_ <= optimum * (1 + 1e-9)

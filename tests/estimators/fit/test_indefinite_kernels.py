@@ -128,3 +128,23 @@ def test_kernels_semi_definite_by_construction_are_not_looked_at(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert KernelSVC(Gaussian(1.0) + Linear()).fit(X, Y).duality_gap_ is not None
+
+
+@pytest.mark.parametrize(("size", "dtype"), [(1e-3, float), (1e-4, float), (1e-2, np.float32)])
+def test_a_small_negative_eigenvalue_of_a_matrix_is_seen(size, dtype):
+    A, v = np.random.default_rng(0).normal(size=(ROWS, 8)), np.zeros(ROWS)
+    v[:9] = np.linalg.svd(A[:9].T)[2][-1]  # orthogonal to the columns of A
+    K = A @ A.T
+    K /= np.abs(K).max()
+    y = np.arange(ROWS) % 2
+    certified = KernelSVC("precomputed", fit_intercept=False).fit(K.astype(dtype), y)
+    assert certified.duality_gap_ is not None
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model = KernelSVC("precomputed", fit_intercept=False).fit((K - size * np.outer(v, v)).astype(dtype), y)
+    assert model.duality_gap_ is None
+
+
+def test_rounding_of_distances_is_no_negative_eigenvalue():
+    squares = (X**2).sum(axis=1)
+    K = np.exp(-np.sqrt(np.maximum(squares[:, None] + squares - 2 * X @ X.T, 0.0)))
+    assert KernelSVC("precomputed").fit(K, Y).duality_gap_ is not None
