@@ -19,7 +19,7 @@ ADDRESS = MODELS[0].address
 KERNEL_SVC = ADDRESS.partition(".")[2].replace(":", ".")
 ROOT = Path(__file__).parents[1] / "kernbench"  # the sources: an installed package has no .pyx files
 
-GROUND = {"_callbacks", "_typing", "_names", "_files", "_random", "_lazy", "_version", "_whole_fits"}
+GROUND = {"_callbacks", "_typing", "_names", "_files", "_random", "_lazy", "_version", "_whole_fits", "_interrupts"}
 VALIDATION = GROUND | {"validation"}
 KERNELS = VALIDATION | {"kernels"}
 SAVING = KERNELS | {"_models", "saving"}
@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "_models": {"_lazy"},
     "_version": set(),
     "_whole_fits": set(),
+    "_interrupts": set(),
     "validation": VALIDATION,
     "kernels": KERNELS,
     "saving": SAVING,

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
+from kernbench._interrupts import deferred_interrupt
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.solvers.base import Diverged, Solution
 from kernbench.solvers.progress import progress_bar
@@ -189,7 +190,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     deadline = perf_counter() + max_seconds - clock.seconds
                     solver.stop_at(deadline)
                 with clock:
-                    advanced = solver.advance(step)
+                    advanced = _advance(solver, step)
                 spent = clock.last
                 if advanced is None or (advanced > 0 and solver.n_iter - start == done):  # it would run for ever
                     raise ValueError(
@@ -230,8 +231,15 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         except KeyboardInterrupt:
             status = "interrupted"
     with single_threaded_blas():
+        with deferred_interrupt() as interrupt:
+            objective = solver.objective()
+        if interrupt.asked:
+            status = "interrupted"
         in_haste = status in ("max_seconds", "interrupted") and solver.gap_is_costly
-        objective, gap = solver.objective(), solver.known_gap() if in_haste else solver.gap()
+        try:
+            gap = solver.known_gap() if in_haste else solver.gap()
+        except KeyboardInterrupt:
+            status, gap = "interrupted", solver.known_gap()
         if not np.isfinite(objective) and solver.step_name is not None and status != "diverged":
             # The coefficients are finite as yet, but squares of scores no longer are.
             status = "diverged"
@@ -256,3 +264,14 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         message=message,
         **sampled,
     )
+
+
+def _advance(solver, n_iter):
+    """Advance the solver; unless it may be interrupted anywhere, KeyboardInterrupt comes when the chunk is done."""
+    if getattr(solver, "is_interruptible", False):
+        return solver.advance(n_iter)
+    with deferred_interrupt() as interrupt:
+        advanced = solver.advance(n_iter)
+    if interrupt.asked:
+        raise KeyboardInterrupt
+    return advanced

@@ -50,6 +50,9 @@ class Method:
         Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls.
     min_iter : int or None
         Iterations, over all warm starts, before which `advance` does not stop; None where there is no such number.
+    is_interruptible : bool
+        Whether `advance` leaves a consistent state wherever KeyboardInterrupt breaks it. If not, the first Ctrl-C waits
+        until it returns. For methods with long iterations, see `stop_at`.
     problem : object
         The problem that is minimised, or None, from which estimators make it again.
     """
@@ -71,6 +74,7 @@ class Method:
     subproblem_gap: float | None = None
     tol: float
     min_iter: int | None = None
+    is_interruptible: bool = False
     problem: object = None
 
     def __init__(self, core="compiled"):

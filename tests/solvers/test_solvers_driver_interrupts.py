@@ -97,3 +97,68 @@ def test_ctrl_c_is_not_the_end_by_a_callback_that_is_asked_last(clock):
     solver = Interrupted(clock, "advance")
     result = run(solver, max_iter=10**6, callback=lambda now: now.where is None)
     assert result.status == "interrupted"
+
+
+class Torn(Countdown):
+    """Ctrl-C comes when half of an iteration is done."""
+
+    half = 0
+
+    def advance(self, n_iter):
+        self.half += n_iter
+        if self.n_iter >= 200 and self.half > self.n_iter:
+            press_ctrl_c()
+        return super().advance(n_iter)
+
+
+@pytest.mark.parametrize("is_interruptible", [False, True])
+def test_ctrl_c_waits_for_the_end_of_a_chunk_unless_a_method_can_be_interrupted_anywhere(clock, is_interruptible):
+    solver = Torn(clock)
+    solver.is_interruptible = is_interruptible
+    before = signal.getsignal(signal.SIGINT)
+    result = run(solver, max_iter=10**6)
+    assert result.status == "interrupted" and 200 <= result.n_iter == solver.n_iter
+    assert (solver.half == solver.n_iter) == (not is_interruptible)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_twice_does_not_wait(clock):
+    class Impatient(Countdown):
+        def advance(self, n_iter):
+            press_ctrl_c()
+            press_ctrl_c()
+            raise AssertionError("not reached")
+
+    result = run(Impatient(clock), max_iter=10**6)
+    assert result.status == "interrupted" and result.n_iter == 0
+
+
+@pytest.mark.parametrize("where", ["objective", "gap"])
+def test_ctrl_c_after_the_last_iteration_keeps_the_solution(clock, where):
+    class Late(Countdown):
+        is_over = False
+
+        def _press(self, here):
+            if self.is_over and here == where:
+                press_ctrl_c()
+
+        def objective(self):
+            self._press("objective")
+            return super().objective()
+
+        def gap(self):
+            self._press("gap")
+            return super().gap()
+
+        def known_gap(self):
+            return 0.5
+
+    solver = Late(clock)
+
+    def callback(now):
+        if now.n_iter >= 100:
+            solver.is_over = True
+            return True
+
+    result = run(solver, max_iter=10**6, callback=callback)
+    assert result.status == "interrupted" and result.solution.n_iter == result.n_iter >= 100

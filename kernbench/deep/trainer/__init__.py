@@ -9,7 +9,6 @@
     methods.py       the four methods: batches, loss, optimiser, one step
     batches.py       batches whose state a checkpoint holds
     loop.py          steps, evaluations, states to keep, stopping rules
-    interrupts.py    Ctrl-C between steps
     checkpoints.py   the state of a fit in a file
     model_files.py   fitted models in files
     states.py        files of tensors and plain data

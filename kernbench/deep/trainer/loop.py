@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+from kernbench._interrupts import deferred_interrupt
 from kernbench.deep.trainer.examples import reference_tensor, scores_of
-from kernbench.deep.trainer.interrupts import deferred_interrupt
 from kernbench.deep.trainer.methods import Diverged
 from kernbench.metrics import partial_auc
 from kernbench.solvers.progress import progress_bar

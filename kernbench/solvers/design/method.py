@@ -6,6 +6,8 @@ from kernbench.solvers.method import Method
 class DesignMethod(Method):
     """A method with a `design`, whose products with the data are counted."""
 
+    is_interruptible = True
+
     @property
     def n_kernel_evaluations(self):
         """Kernel values computed so far."""

@@ -40,6 +40,7 @@ class ClosedForm(Method):
     """
 
     losses = ("hinge",)
+    is_interruptible = True
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="hinge", random_state=None,
                  initial=None, core="compiled"):  # fmt: skip

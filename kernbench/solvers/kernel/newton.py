@@ -53,6 +53,7 @@ class Newton(Method):
 
     losses = losses_of("residual", smooth=True, flat=False)
     first_check = None
+    is_interruptible = True
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=False, loss="squared_error", tol=1e-3,
                  random_state=None, initial=None, core="compiled"):  # fmt: skip

@@ -80,6 +80,7 @@ class Newton(Method):
 
     losses = EXAMPLE_LOSSES
     first_check = None
+    is_interruptible = True
 
     def __init__(self, design, y, *, alpha, weights=None, loss="squared_hinge", free_last=False, tol=1e-3,
                  min_iter=0, random_state=None, initial=None, core="compiled"):  # fmt: skip

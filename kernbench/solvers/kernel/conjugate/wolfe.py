@@ -63,6 +63,7 @@ class Wolfe(CostlyGap):
 
     losses = ("hinge",)
     first_check = 20
+    is_interruptible = True
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, geometry="rkhs", line_search="exact", bundle_size=2, eps=1e-6, c1=0.25, c2=0.4,

@@ -66,6 +66,7 @@ class JointSMO(Method):
     """
 
     first_check = None
+    is_interruptible = True
 
     def __init__(self, rows, problems, starts, *, tol=1e-3, n_threads=1, is_settled=None, core="compiled"):
         super().__init__(core)

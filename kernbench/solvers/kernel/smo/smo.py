@@ -85,6 +85,7 @@ class SMO(Method):
 
     losses = (*QUADRATIC_LOSSES, *NU_LOSSES)
     first_check = None
+    is_interruptible = True
     rough = False
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", tol=1e-3, random_state=None,

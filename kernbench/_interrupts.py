@@ -1,4 +1,4 @@
-"""Ctrl-C between steps: a step of a network takes long, and half of one leaves weights and optimiser out of step."""
+"""Ctrl-C between steps: half of a step leaves a state of which the parts do not belong together."""
 
 import signal
 import threading
@@ -15,10 +15,12 @@ class Interrupt:
 def deferred_interrupt():
     """Yield an :class:`Interrupt` that Ctrl-C sets; pressed again, it raises KeyboardInterrupt at once.
 
-    Outside of the main thread, which Ctrl-C does not reach, nothing changes.
+    Nothing changes outside of the main thread, which Ctrl-C does not reach, and where it has another meaning than that
+    of Python.
     """
     interrupt = Interrupt()
-    if threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield interrupt
         return
 
@@ -27,8 +29,8 @@ def deferred_interrupt():
             raise KeyboardInterrupt
         interrupt.asked = True
 
-    before = signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
