@@ -86,7 +86,8 @@ SOLVERS = [
         paper="Zhang and Sen, The Stochastic Conjugate Subgradient Algorithm for Kernel Support Vector Machines",
         complexity="s^2 evaluations per iteration on a sample of s examples, whatever n, and none once it is full for "
         "n <= 10 s; memory for 3 s^2 values of 8 bytes",
-        stopping="certified gap / objective; for more rows than the sample holds, that of the sample",
+        stopping="certified gap / objective; for more rows than the sample holds, that of the sample, or the length of "
+        "the direction with a gap below a tenth of the objective of the sample",
         default_iterations=1000,
     ),
     SolverEntry(
@@ -97,6 +98,7 @@ SOLVERS = [
         complexity="one kernel row per example that ever crosses the margin; O(n) work per crossing",
         stopping="length of the direction, or certified gap / objective",
         default_iterations=2000,
+        draws=False,
     ),
     SolverEntry(
         name="closed-form",
@@ -105,6 +107,7 @@ SOLVERS = [
         paper="the Parzen classifier, to which strong regularisation leads; Zhang and Sen take alpha = 1",
         complexity="n^2 evaluations, once; exact where no margin exceeds 1",
         default_iterations=2,
+        draws=False,
     ),
     SolverEntry(
         name="sdca",

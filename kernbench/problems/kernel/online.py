@@ -36,6 +36,14 @@ def pass_order(seed, number, n, order):
     return rng.permutation(n).astype(np.intp, copy=False)
 
 
+def _squared_length(problem, squared_r):
+    """Return the squared length of the direction in which a step moves one score, k(x, x) and 1 for the intercept.
+
+    Steps up to twice as long do not diverge: from k(x, x) = 1 on, the intercept needs no shorter ones.
+    """
+    return squared_r + 1.0 if problem.fit_intercept and squared_r < 1.0 else squared_r
+
+
 @dataclass(frozen=True)
 class StepRule:
     """t -> gamma_t = min(longest, reach / sqrt(t), reach / (t + 1) or reach).
@@ -61,7 +69,7 @@ class StepRule:
         longest = 0.5 / lam
         if np.isfinite(smoothness):
             with np.errstate(divide="ignore", over="ignore"):  # no bound where the curvature underflows
-                longest = min(longest, float(np.divide(1.0, smoothness * squared_r)))
+                longest = min(longest, float(np.divide(1.0, smoothness * _squared_length(problem, squared_r))))
         reach = step_size * ball_radius(problem) / (np.sqrt(squared_r) or 1.0)
         if schedule == "inverse":
             reach = step_size / lam

@@ -51,8 +51,9 @@ class SVMpAUCTight(CuttingPlanes):
         require_number("alpha", alpha, positive=True)
         self.ranked = ranked = StructuralProblem(y, weights, fpr_range, ranks, rounding)
         self.excess = np.inf  # of the risk at the last point over the model there, where `plain`
-        if self.plain and initial is not None and "excess" in initial.state:
-            self.excess = float(initial.state["excess"][0])
+        state = {} if initial is None else initial.state
+        if self.plain and "excess" in state and state["settings"][0] == alpha:  # of another alpha it is not known
+            self.excess = float(state["excess"][0])
         risk, seed = core_at(RISK, core).RankedRisk(design, ranked, alpha), seed_of(random_state, initial)
         super().__init__(risk, tol=tol, max_cuts=max_cuts, seed=seed, initial=initial, core=core)
         if self.plain:

@@ -245,3 +245,12 @@ def test_criticality_counts_weights_and_the_penalty(data):
     found = model.criticality(X, y, weights)
     assert found == pytest.approx(model.criticality(X[copies], y[copies]), abs=1e-4)
     assert found < 1e-3
+
+
+def test_a_warm_start_of_the_published_cutting_planes_with_another_alpha_solves_the_other_problem():
+    X, y = make_classification(300, 5, random_state=0)
+    settings = {"solver": "svmpauc-tight", "solver_options": {"plain": True}}
+    warm = PartialAUCClassifier((0.05, 0.5), alpha=1.0, warm_start=True, **settings).fit(X, y)
+    warm.set_params(alpha=1e-3).fit(X, y)
+    cold = PartialAUCClassifier((0.05, 0.5), alpha=1e-3, **settings).fit(X, y)
+    assert warm.converged_ and warm.objective_ == pytest.approx(cold.objective_, rel=1e-3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from online_solvers import either_twin, solver_of
 
+from kernbench import KernelSVC
 from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.kernel.online import StepRule
@@ -82,3 +83,26 @@ def test_steps_are_bounded_by_the_penalty_whatever_rows_without_weight_are():
     problem = MarginProblem(SimpleNamespace(n_rows=3), y, alpha=2.0, weights=weights)
     rules = [StepRule.of(problem, np.array([1.0, 1.0, far]), "inverse_sqrt", 10.0) for far in (1.0, 1e6)]
     assert rules[0] == rules[1] and rules[0](1) == pytest.approx(0.5 / 3.0)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "log_loss"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_intercept_of_small_rows_does_not_diverge(loss):
+    rng = np.random.default_rng(0)
+    X = 0.1 * rng.normal(size=(200, 2))
+    y = np.sign(X[:, 0] + 0.02 * rng.normal(size=200))
+    model = KernelSVC("linear", solver="norma", C=500.0, loss=loss, random_state=0).fit(X, y)
+    assert np.abs(model.intercept_) < 10 and model.score(X, y) > 0.8
+
+
+def test_rows_of_length_one_have_the_steps_of_the_kernel_alone():
+    problems = [
+        MarginProblem(
+            SimpleNamespace(n_rows=2), np.array([1.0, -1.0]), alpha=1e-9, loss="squared_hinge", fit_intercept=free
+        )
+        for free in (True, False)
+    ]
+    rules = [StepRule.of(problem, np.ones(2), "constant", 1e9) for problem in problems]
+    assert rules[0].longest == rules[1].longest == 1 / problems[0].loss.smoothness
+    short = [StepRule.of(problem, np.full(2, 0.01), "constant", 1e9).longest for problem in problems]
+    assert short[1] / short[0] == pytest.approx(1.01 / 0.01)
