@@ -156,7 +156,7 @@ def svm_limits(records):
         values = median(r["n_kernel_evaluations"] / r["metrics"]["n_support"] / r["data"]["n_train"] for r in found)
         seconds = [records.seconds("peers-svm", name, method) for method in ("smo", "smo-f64", "limit")]
         rows.append([SVM[name], f"{values:.1f}", *(_significant(value) for value in seconds)])
-    head = ["task", "values for each row and support vector", "fit in float32, s", "in float64, s", "lower limit, s"]
+    head = ["task", "values for each row and support vector", "fit in float32, s", "in float64, s", "the rows, s"]
     return _table(head, rows)
 
 

@@ -46,7 +46,7 @@ ON_DIGITS = (
     ("minibatch", "cross-entropy", ("mnist-10-of-0.05", "mnist-10-of-0.5"),
      "With ten positives of 1,143, the window of the batch loses nothing to cross-entropy."),
     ("cross-entropy-balanced", "minibatch", ("mnist-10-of-0.5",),
-     "Over a wide range it loses nothing to the window of the batch, if it has batches of as many positives."),
+     "Over a wide range, cross-entropy on batches of as many positives loses nothing to the window of the batch."),
     ("minibatch", "cross-entropy-balanced", ("mnist-10-of-0.05", "mnist-lt-of-0.01"),
      "Over rates up to 0.01 or 0.05 the window of the batch loses nothing to cross-entropy on such batches."),
     ("cross-entropy", "minibatch", ("mnist-lt", "mnist-lt-grid", "mnist-100-of-0.5"),
