@@ -443,8 +443,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         fitted = "operator" if hasattr(self, "operator_coef_") else "points" if hasattr(self, "std_") else None
         if self.std is None or self.std != fitted:
             raise ValueError(
-                f"return_std=True needs a fit with std='operator', or with std='points' and points; the model was "
-                f"fitted with std={fitted!r}, and std={self.std!r} now"
+                f"return_std=True needs std='operator', or std='points' and the points in fit; the model was fitted "
+                f"with std={fitted!r}, and has std={self.std!r} now"
             )
         if fitted == "operator":
             return mean, self._std_of_operator(check_rows(self, X, reset=False))

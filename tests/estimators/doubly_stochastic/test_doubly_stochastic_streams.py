@@ -272,5 +272,5 @@ def test_rows_of_a_batch_that_is_refused_do_not_count():
 @pytest.mark.parametrize(("fitted", "now"), [(None, "operator"), (None, "points"), ("operator", None)])
 def test_standard_deviations_are_those_of_the_fit(fitted, now):
     model = DoublyStochasticGPRegressor(**SMALL, std=fitted).fit(X, TARGETS).set_params(std=now)
-    with pytest.raises(ValueError, match=f"fitted with std={fitted!r}, and std={now!r} now"):
+    with pytest.raises(ValueError, match=f"fitted with std={fitted!r}, and has std={now!r} now"):
         model.predict(X, return_std=True)
