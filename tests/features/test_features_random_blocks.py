@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -25,6 +26,7 @@ from kernbench.kernels.functions import (
     Polynomial,
     SkewedIntersection,
 )
+from kernbench.reference.features import random_features as reference
 
 
 @pytest.fixture
@@ -168,6 +170,18 @@ def test_zero_entries_of_histograms_make_zero_features():
     Z = RandomFeatures(ChiSquared(), 12, random_state=0).fit(X).transform(X)
     assert not Z[0].any()
     assert not Z[1].reshape(4, 3)[:, 1].any()
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_step_features_of_a_row_of_zeros_have_the_products_of_the_kernel(storage, dtype):
+    """1/2 with itself, and with another row half of the positive features."""
+    X = np.array([[0.0, 0.0, 0.0], [0.5, -1.0, 2.0]], dtype=dtype)
+    Z = feature_block(0, 0, 64, storage(X), ArcCosine(0), form="random")
+    np.testing.assert_allclose(Z[0], 0.5 * np.sqrt(2 / 64), rtol=1e-6)
+    np.testing.assert_allclose(Z[0] @ Z[0], ArcCosine(0)(X[:1])[0, 0], rtol=1e-6)
+    np.testing.assert_allclose(Z[0] @ Z[1], np.count_nonzero(Z[1]) / 64, rtol=1e-6)
+    np.testing.assert_allclose(Z, reference.feature_block(0, 0, 64, X, ArcCosine(0), form="random"), rtol=1e-6)
 
 
 # The layout of counters is part of the file format: a saved seed must always give the same features.

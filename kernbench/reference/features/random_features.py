@@ -86,6 +86,8 @@ def scalar_features(kernel, X, source):
         return lifted(kernel, X) @ np.array([numbers.signs(k, d, FREQUENCIES) for k in range(q)]).T
     t = X @ drawn(kernel, source, d)[0].T
     if isinstance(kernel, kernels.ArcCosine):
+        if kernel.order == 0:
+            return np.sqrt(2) * np.heaviside(t, 0.5)  # 1/2 for a row of zeros, as the kernel's values are
         return np.sqrt(2) * np.where(t > 0, t ** int(kernel.order), 0.0)
     return np.exp(-t)  # the semigroup kernels
 

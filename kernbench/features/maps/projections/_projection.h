@@ -11,7 +11,7 @@ enum kb_finish {
     KB_COSINE,      /* sqrt(2) cos(t + b): the caller's scale holds the sqrt(2) */
     KB_PAIR,        /* cos t and sin t */
     KB_EXPONENTIAL, /* exp(-t) */
-    KB_STEP,        /* [t > 0] */
+    KB_STEP,        /* [t > 0], and 1/2 at 0 */
     KB_RAMP,        /* max(t, 0) */
     KB_SQUARE_RAMP, /* max(t, 0)^2 */
     KB_IDENTITY     /* t */

@@ -45,12 +45,14 @@ KB_CLONES KB_UNUSED static void KB_NAME(kb_exponential_row)(const KB_T *KB_RESTR
         out[j] = (KB_OUT)(scale * KB_TYPED(kb_exp_wide)(-t[j]));
 }
 
-/* out_j = scale [t_j > 0] t_j^order: arc-cosine kernels. */
+/* out_j = scale [t_j > 0] t_j^order: arc-cosine kernels. The step is 1/2 at 0, the arguments of a row of zeros: then the
+ * mean of the products is the kernel's value there, 1/2. */
 KB_CLONES KB_UNUSED static void KB_NAME(kb_step_row)(const KB_T *KB_RESTRICT t, ptrdiff_t n, KB_T scale,
                                                      KB_OUT *KB_RESTRICT out)
 {
+    const KB_T half = scale / 2;
     for (ptrdiff_t j = 0; j < n; j++)
-        out[j] = (KB_OUT)(t[j] > 0 ? scale : 0);
+        out[j] = (KB_OUT)(t[j] > 0 ? scale : t[j] == 0 ? half : 0);
 }
 
 KB_CLONES KB_UNUSED static void KB_NAME(kb_ramp_row)(const KB_T *KB_RESTRICT t, ptrdiff_t n, KB_T scale,
