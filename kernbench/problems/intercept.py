@@ -9,6 +9,9 @@ from kernbench.losses.margin import Hinge, SquaredHinge
 from kernbench.pairs.thresholds import quantile
 from kernbench.problems.water_level import SAME_MASS
 
+EPS = float(np.finfo(np.float64).eps)
+ROUNDINGS = 4.0  # usual error of a sum of n masses, in units of EPS sqrt(n) times the sum
+
 
 def best_intercept(responses, y, weights, loss=Hinge):
     """Return the b that minimises sum_i w_i l(y_i (f(x_i) + b)); the midpoint where the minimisers are an interval.
@@ -137,7 +140,18 @@ def weighted_quantile(breakpoints, masses, level):
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])
     slope = passed - level  # just right of each breakpoint
-    rounding = SAME_MASS * level  # sums in a different order may differ by this much on a flat piece
+    rounding = _rounding(masses, level)
     last = len(breakpoints) - 1
     lower, upper = (breakpoints[min(np.count_nonzero(below), last)] for below in (slope < -rounding, slope <= rounding))
     return float(0.5 * (lower + upper))
+
+
+def _rounding(masses, level):
+    """By how much sums of masses in a different order may differ from `level` on a flat piece.
+
+    Less than any mass, if possible: a class that weighs 1e12 times more would otherwise make the other weightless.
+    """
+    rounding = SAME_MASS * level
+    if np.where(masses > 0, masses, np.inf).min() > rounding:
+        return rounding
+    return min(rounding, ROUNDINGS * EPS * len(masses) ** 0.5 * level)

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from kernbench import KernelRegressor
 from kernbench.losses.regression import RESIDUAL_LOSSES
-from kernbench.problems.intercept import _zero_of_slope, best_constant
+from kernbench.problems.intercept import _zero_of_slope, best_constant, best_intercept
 from kernbench.problems.margin_problem import MarginProblem
 
 PARAMETERS = {"huber": (0.1, 1.0, 10.0), "epsilon_insensitive": (0.0, 0.3, 4.0), "quantile": (0.1, 0.5, 0.8),
@@ -84,3 +84,10 @@ def test_the_mean_loss_at_zero_does_not_depend_on_the_unit_of_weights():
     settings = {"alpha": 1.0, "fit_intercept": False, "loss": "squared_error"}
     losses = [MarginProblem(rows, y, weights=np.full(2, w), **settings).loss_at_zero() for w in (1.0, 3.0)]
     assert losses == pytest.approx([1.25, 1.25])
+
+
+@pytest.mark.parametrize("heavy", [1.0, 1e6, 1e12])
+def test_the_lighter_class_decides_where_the_heavier_has_no_loss(heavy):
+    y, weights = np.array([1.0, -1.0, -1.0, -1.0]), np.array([heavy, 0.5, 0.5, 0.25])
+    assert best_intercept(np.array([0.0, 0.0, -3.0, -5.0]), y, weights) == 1.0  # from there on the first negative costs
+    assert best_intercept(np.array([0.0, -3.0, -4.0, -5.0]), y, weights) == 1.5  # up to 2 no row costs
