@@ -11,6 +11,7 @@ from kernbench.problems.water_level import SAME_MASS
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDINGS = 4.0  # usual error of a sum of n masses, in units of EPS sqrt(n) times the sum
+WIDE = 1e4  # Huber's delta, in units of the spread of the targets, from which their mean is taken
 
 
 def best_intercept(responses, y, weights, loss=Hinge):
@@ -99,6 +100,9 @@ def _zero_of_slope(targets, weights, loss):
 
 def _zero_of_clipped(targets, weights, delta):
     """The zero of sum_i w_i clip(b - t_i, -delta, delta), the midpoint of several."""
+    lowest, spread = targets.min(), np.ptp(targets)
+    if delta > WIDE * spread:  # nothing is clipped, and t_i - delta and t_i + delta lose the digits of t_i
+        return float(lowest + np.average(targets - lowest, weights=weights))
     points = np.concatenate([targets - delta, targets + delta])
     order = np.argsort(points, kind="stable")
     points, gains = points[order], np.concatenate([weights, -weights])[order]  # of the slope of that sum

@@ -65,6 +65,16 @@ def test_rows_without_weight_do_not_move_it(loss):
     assert best_constant(targets, weights, loss) == pytest.approx(best_constant(targets[:3], None, loss))
 
 
+@pytest.mark.parametrize("delta", [10.0, 1e4, 1e12, 1e18, 1e200])
+@pytest.mark.parametrize("unit", [1.0, 1e-17])
+def test_the_constant_of_a_wide_huber_loss_is_the_mean(unit, delta):
+    loss, targets = RESIDUAL_LOSSES["huber"](delta), unit * np.array([0.0, 1.0, 2.0, 7.0])
+    assert best_constant(targets, None, loss) == pytest.approx(2.5 * unit, rel=1e-10, abs=0.0)
+    assert best_constant(targets, np.array([1.0, 0.0, 2.0, 1.0]), loss) == pytest.approx(
+        2.75 * unit, rel=1e-10, abs=0.0
+    )
+
+
 def test_of_many_constants_with_the_least_loss_the_middle_is_taken():
     targets = np.array([0.0, 0.0, 10.0, 10.0])
     for loss in CASES:
