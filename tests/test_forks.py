@@ -74,8 +74,29 @@ SCRIPT = """
     print("all")
 """
 
+QUASI_RANDOM = """
+    import os, signal
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+    from kernbench.features.draws import sobol
+
+    sobol._lock.acquire()  # as if another thread drew points
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)  # ends a child that waits for ever
+        sobol.sobol_points((0,), 2, 0, 4)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+"""
+NEEDS_FORK = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+
+
+@NEEDS_FORK
+def test_a_child_that_is_forked_while_points_are_drawn_draws_its_own():
+    done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(QUASI_RANDOM)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@NEEDS_FORK
 def test_a_forked_child_computes_what_its_parent_does():
     try:
         done = subprocess.run(

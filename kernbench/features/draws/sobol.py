@@ -3,6 +3,7 @@
 The scrambling and the sequence are SciPy's; another version of SciPy may give different points for the same seed.
 """
 
+import os
 import threading
 from collections import OrderedDict
 
@@ -15,6 +16,16 @@ CLIP = 1e-12  # the inverse distribution functions are infinite at 0 and 1
 
 _sequences = OrderedDict()
 _lock = threading.Lock()
+
+
+def _replace_lock():
+    """Replace the lock: in a forked process another thread's may never be released."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_replace_lock)
 
 
 def sobol_points(seed, n_dimensions, first, n):
