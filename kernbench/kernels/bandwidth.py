@@ -15,6 +15,7 @@ CHUNK_VALUES = 4_000_000
 ACCURATE = 1e6  # squared distances, in units of their largest rounding error, from which they are accurate
 FEW_PAIRS = 1e-3  # share of pairs that do not move the median
 EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
 ROUNDINGS = 8.0  # largest error of the mean of equal entries, in units of the last place
 METRICS = ("euclidean", "l1")
 
@@ -119,6 +120,11 @@ def scale(X):
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If the variance overflows or underflows.
     """
     # In two passes and in float64: the mean of the squares minus the squared mean cancels.
     n_entries = X.shape[0] * X.shape[1]
@@ -132,7 +138,31 @@ def scale(X):
         squares = 0.0
         for start in range(0, X.shape[0], height):
             squares += np.square(X[start : start + height] - mean, dtype=np.float64).sum()
+    check_variance(squares / n_entries, mean, X)
     return float(n_entries / (X.shape[1] * squares)) if is_spread(squares / n_entries, mean) else 1.0
+
+
+def check_variance(variance, mean, X, counted=slice(None)):
+    """Raise ValueError if the variance of entries overflows, or underflows though they are not all equal.
+
+    Parameters
+    ----------
+    variance, mean : float
+        Of the entries of X[counted].
+    X : ndarray or CSR matrix of shape (n, d)
+    counted : slice or ndarray of bool
+    """
+    if not np.isfinite(variance) and not np.isnan(mean):
+        problem = "large"
+    elif max(variance, (ROUNDINGS * EPS * mean) ** 2) < TINY and _has_unequal_entries(X[counted]):
+        problem = "small"
+    else:
+        return
+    raise ValueError(f"the variance of X is too {problem} for gamma='scale': scale the features")
+
+
+def _has_unequal_entries(X):
+    return X.shape[0] > 0 and X.max() > X.min()  # those of a sparse X count zeros that are not stored
 
 
 def is_spread(variance, mean):

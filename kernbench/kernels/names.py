@@ -45,7 +45,7 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     Raises
     ------
     ValueError
-        For an unknown name or a number that is not positive.
+        For an unknown name, a number that is not positive, or rows whose variance ``"scale"`` cannot represent.
     """
     if isinstance(gamma, str):
         if gamma == "auto":

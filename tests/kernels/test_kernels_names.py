@@ -40,6 +40,16 @@ def test_scale_of_constant_data_is_one(storage, value):
     assert scale(np.full((60, 3), value)) == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("unit, what", [(1e155, "large"), (1e-155, "small"), (1e-160, "small"), (1e-170, "small")])
+def test_a_variance_out_of_range_asks_to_scale_the_features(wide_X, storage, unit, what):
+    for X in (unit * wide_X, unit * (np.abs(wide_X) > 1.0)):
+        with pytest.raises(ValueError, match=f"variance of X is too {what} for gamma='scale': scale the features"):
+            resolve_kernel("rbf", storage(X))
+    assert resolve_gamma("scale", storage(np.full((61, 7), min(unit, 1.0)))) == 1.0
+
+
 def test_auto_is_one_over_the_number_of_features(wide_X):
     assert resolve_gamma("auto", wide_X) == 1 / 7
 

@@ -80,3 +80,14 @@ def test_the_weighted_scale_of_sparse_rows_is_that_of_dense_ones():
     expected = 1.0 / (4 * np.repeat(X, weights, axis=0).var())
     for rows in (X, sparse.csr_matrix(X)):
         assert weighted_scale(rows, weights.astype(float)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("unit", [1e-160, 1e-170])
+def test_a_weighted_variance_that_underflows_asks_to_scale_the_features(storage, unit):
+    X, weights = np.zeros((4, 2)), np.array([1.0, 2.0, 1.0, 0.0])
+    X[3] = unit
+    assert weighted_scale(storage(X), weights) == 1.0  # the rows that count are equal
+    X[0] = unit
+    with pytest.raises(ValueError, match="variance of X is too small for gamma='scale': scale the features"):
+        weighted_scale(storage(X), weights)
