@@ -1,17 +1,19 @@
 """The parts of a certificate by themselves: bounds are the best of their kind, and cover what they claim to cover."""
 
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from kernbench.kernels import Gaussian, Laplacian
+from kernbench.kernels import Gaussian, Laplacian, Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.losses.duality import best_multiple
 from kernbench.losses.margin import Hinge
 from kernbench.pairs import AllPairs
+from kernbench.problems.certificate import extended
 from kernbench.problems.certificate.certify import certify, measured
-from kernbench.problems.certificate.extended import LONG, Features
+from kernbench.problems.certificate.extended import LONG, Expansion, Features
 from kernbench.problems.certificate.kernel_values import error_of_values
 from kernbench.problems.certificate.risks import MarginRisk, ScoresRisk
 from kernbench.problems.certificate.rounding import Rounding
@@ -101,3 +103,22 @@ def test_a_rounding_error_that_is_not_a_number_certifies_nothing():
 def test_a_quadratic_term_that_overflows_gives_the_bound_of_zero():
     assert best_multiple(np.ones(3), np.ones(3), np.inf, 3, Hinge) == 0.0
     assert best_multiple(np.ones(3), np.ones(3), np.nan, 3, Hinge) == 0.0
+
+
+@pytest.mark.parametrize("kept, most", [(2**30, 1.5), (0, 0.5)], ids=["all are kept", "none is kept"])
+def test_kernel_values_of_other_columns_take_the_place_of_those_before(monkeypatch, kept, most):
+    """In the memory that they need; the scores do not depend on what is kept."""
+    K, coef = np.random.default_rng(0).normal(size=(500, 500)), np.random.default_rng(1).normal(size=500)
+    coefs = [coef, coef, np.where(np.arange(500) == 7, 0.0, coef)]
+    monkeypatch.setattr(extended, "TILE", 2**13)
+    expected = [Expansion(Precomputed(), K).scores(c) for c in coefs]
+    monkeypatch.setattr(extended, "KEPT_BYTES", kept)
+    space = Expansion(Precomputed(), K)
+    tracemalloc.start()
+    try:
+        scores = [space.scores(c) for c in coefs]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(scores, expected)
+    assert peak < most * K.size * np.dtype(LONG).itemsize

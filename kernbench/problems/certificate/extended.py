@@ -14,7 +14,10 @@ from kernbench.problems.certificate.kernel_values import error_of_values
 LONG = np.longdouble
 EPS = float(np.finfo(LONG).eps)
 DOUBLE = float(np.finfo(np.float64).eps)
-TILE = 2**18  # kernel values, or entries of X, held at a time: 4 MB
+TILE = 2**18  # kernel values, or entries of X, that are computed or converted at a time: up to 4 MB
+# Bytes of kernel values that are kept for another product. Those that a certificate has the time to compute by a
+# formula fit; more of them are given, and converted again.
+KEPT_BYTES = 64 * 2**20
 
 
 class Features:
@@ -88,7 +91,7 @@ class Expansion:
         degree = int(kernel.degree) if isinstance(kernel, Polynomial) else 1
         has_formula = self.columns or self.is_given or self.formula
         self.value_error = EPS * 4 * degree * (d + 8) if has_formula else error_of_values(kernel, np.float64, X)
-        self._used, self._tiles = None, []  # columns of the last product, and its kernel values
+        self._used, self._kept = None, []  # columns of the last product, and its kernel values, if they are kept
 
     def scores(self, coef):
         """Return sum_j coef_j k(x_j, x_i) for all rows."""
@@ -96,10 +99,8 @@ class Expansion:
         if self.columns:
             return self.columns.scores(self.columns.combine(coef))
         used = np.flatnonzero(coef)
-        if not np.array_equal(used, self._used):  # else a dual bound of the same rows: values cost more than products
-            shape = (self.X.shape[0], max(1, len(used)))
-            self._used, self._tiles = used, [self._values(rows, used) for rows in _tiles(shape)]
-        return np.concatenate([values @ coef[used] for values in self._tiles])
+        coef = coef[used]
+        return np.concatenate([values @ coef for values in self._values_by_tiles(used)])
 
     def combine(self, g):
         """Return the coefficients of sum_i g_i k(x_i, .), which are g."""
@@ -108,6 +109,18 @@ class Expansion:
     def inner(self, u, scores_of_u):
         """Return |f|^2 of the f with coefficients u."""
         return u @ scores_of_u
+
+    def _values_by_tiles(self, columns):
+        """The kernel values of all rows and these columns, kept for the next product if there are not too many."""
+        if np.array_equal(columns, self._used):  # a dual bound of the same rows: values cost more than products
+            return self._kept
+        self._used, self._kept = None, []  # first, so that the old values need no memory beside the new ones
+        shape = (self.X.shape[0], max(1, len(columns)))
+        tiles = (self._values(rows, columns) for rows in _tiles(shape))
+        if shape[0] * shape[1] * np.dtype(LONG).itemsize > KEPT_BYTES:
+            return tiles
+        self._used, self._kept = columns, list(tiles)
+        return self._kept
 
     def _values(self, rows, columns):
         if self.is_given:
