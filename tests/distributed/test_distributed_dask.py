@@ -2,6 +2,7 @@
 
 import signal
 import time
+from threading import Event, Thread, main_thread
 
 import joblib
 import numpy as np
@@ -214,8 +215,10 @@ def test_a_doubly_stochastic_step_sends_a_block_and_receives_one(client, example
     assert np.array_equal(there.estimator_.block_coef_, Distributed(model).fit([X], y).estimator_.block_coef_)
     workers, steps = 2, there.n_passes_
     assert steps == 10
-    assert there.n_bytes_sent_ <= 8 * m * workers * (steps - 1)
-    assert there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)  # some are asked for again
+    # The blocks reach at least one worker, and the sums come back from at least one.
+    assert 8 * m * (steps - 1) <= there.n_bytes_sent_ <= 8 * m * workers * (steps - 1)
+    # Some sums are asked for again.
+    assert 8 * m * steps <= there.n_bytes_received_ <= (8 * m + 400) * workers * (steps + 2)
 
 
 def test_an_interrupt_ends_the_pass_on_the_workers(client, examples, tmp_path):
@@ -225,24 +228,29 @@ def test_an_interrupt_ends_the_pass_on_the_workers(client, examples, tmp_path):
     w = np.arange(40) * 1.0
     expected = blocks.scores(w)  # the objects on the workers are made
 
+    log, is_over = tmp_path / "log", Event()
+
     def slow(X, start):  # of this function, since workers cannot import the tests
-        with open(tmp_path / "log", "a") as file:
+        with open(log, "a") as file:
             file.write(f"{start}\n")
         time.sleep(0.5)
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    def press_ctrl_c():
+        while not log.exists():
+            if is_over.wait(0.01):
+                return
+        signal.pthread_kill(main_thread().ident, signal.SIGINT)  # wakes the thread that waits for the workers
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    thread = Thread(target=press_ctrl_c)
+    thread.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             blocks.map(slow)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        is_over.set()
+        thread.join()
     assert np.array_equal(blocks.scores(w), expected)
-    assert len((tmp_path / "log").read_text().splitlines()) <= len(blocks.layout.blocks().groups) - 2
+    assert len(log.read_text().splitlines()) <= len(blocks.layout.blocks().groups) - 2
 
 
 def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples):
