@@ -8,6 +8,8 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench import ROCSVC
+from kernbench.estimators.fit.path import models_along
+from kernbench.estimators.roc.roc_svc import fit_models
 from kernbench.solvers import registry
 
 SOLVERS = registry.names("roc-svm")
@@ -103,8 +105,13 @@ def test_interrupted_path_has_models_that_were_not_started():
         if len(calls) == 3:
             raise KeyboardInterrupt
 
+    _, in_turn = models_along(ROCSVC(callback=press_ctrl_c), "alpha", [1e-4, 1.0, 1e-1, 1e-2, 1e-3], ascending=False)
     with pytest.raises(KeyboardInterrupt):
-        ROCSVC(callback=press_ctrl_c).path(X, y, [1.0, 1e-1, 1e-2, 1e-3, 1e-4])
+        fit_models(in_turn, X, y, None)
+    assert [model.alpha for model in in_turn] == [1.0, 1e-1, 1e-2, 1e-3, 1e-4]
+    statuses = [model.status_ for model in in_turn]
+    done = statuses.index("interrupted")  # the callback is called at least twice for each strength
+    assert done <= 1 and statuses == ["converged"] * done + ["interrupted"] + ["not started"] * (4 - done)
 
 
 def test_verbose_shows_the_solver_at_work(capsys):
