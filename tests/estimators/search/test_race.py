@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import scale
 
 from kernbench import KernelSVCCV
-from kernbench.estimators.search import race
+from kernbench.estimators.search import halving, race
 from kernbench.estimators.search.race import p_values
 
 CS = [0.01, 0.1, 1.0, 10.0, 100.0]
@@ -163,6 +163,22 @@ def test_any_random_state_orders_the_rows(search, seed):
         assert list(one.cv_results_["dropped_after"]) == list(same.cv_results_["dropped_after"])
     with pytest.raises(ValueError, match="random_state must be"):
         KernelSVCCV(**settings, random_state="three").fit(X, y)
+
+
+@pytest.mark.parametrize("search, module", [("race", race), ("halving", halving)])
+def test_the_subsamples_depend_on_the_random_state(search, module, monkeypatch):
+    orders, nested_order = [], module.nested_order
+
+    def recorded(*arguments):
+        orders.append(nested_order(*arguments))
+        return orders[-1]
+
+    monkeypatch.setattr(module, "nested_order", recorded)
+    X, y = noisy(300)
+    for seed in (0, 1, 0):
+        KernelSVCCV([1.0], [0.05, 0.2], cv=3, search=search, random_state=seed).fit(X, y)
+    first, other, again = orders
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 
 @pytest.mark.usefixtures("small_samples")
