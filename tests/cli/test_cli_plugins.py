@@ -1,6 +1,5 @@
 """A solver and an experiment of one's own: ``kernbench new``, ``check``, and ``--plugin``."""
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +17,11 @@ pytestmark = pytest.mark.usefixtures("forgotten_plugins")
 
 def test_a_newcomers_solver_is_in_the_report_after_three_commands(kernbench):
     """``new``, ``run``, ``report``; only the cells of the solver itself and of the baseline are run here."""
-    start = time.monotonic()
     assert kernbench("new", "solver", "my-own").exit_code == 0
     few = ("--only", "sbp-libsvm/checkerboard/my-own", "--only", "sbp-libsvm/checkerboard/libsvm")
     run = kernbench("run", "sbp-libsvm", "--plugin", "my_own.py", *few)
     assert run.exit_code == 0 and "✓ checkerboard / my-own / repeat 0: test error" in run.stderr
     assert kernbench("report", "--plugin", "my_own.py").exit_code == 0
-    assert time.monotonic() - start < 300
     page = Path("reports/index.html").read_text()
     assert "my-own (plug-in)" in page and "--plugin my_own.py" in page
     table = Path("reports/tables/sbp-libsvm-quick-comparison.csv").read_text()
