@@ -35,7 +35,6 @@ PARAMETERS = [
     ("loss", "hinges", "unknown loss"),
     ("loss", None, "unknown loss"),
     ("kernel", "rbff", "unknown kernel 'rbff'; did you mean 'rbf'?"),
-    ("kernel", 3, "kernel"),
     ("gamma", "scael", "unknown gamma 'scael'; did you mean 'scale'?"),
     ("gamma", 0.0, "gamma must be"),
     ("dtype", "float46", "unknown dtype 'float46'; did you mean 'float64'?"),
@@ -90,6 +89,16 @@ def test_bad_parameter(model, name, value, message):
     estimator = model.load()(**{name: value, **({"kernel": "rbf"} if name == "gamma" else {})})  # not checked yet
     with pytest.raises(ValueError, match=re.escape(message)):
         estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("model", [model for model in ESTIMATORS if has(model, "kernel")], ids=lambda model: model.name)
+def test_a_number_is_no_kernel(model):
+    X, y = problem_of(model.task)
+    message = "kernel must be a name, a kernel object or a function, got 3"
+    if model.name.startswith("DoublyStochastic"):
+        message = "there are no random features of kernel=3. Names of kernels that have them: rbf"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        model.load()(kernel=3).fit(X, y)
 
 
 @every_model
