@@ -20,6 +20,7 @@ from kernbench._models import ESTIMATORS, MODELS
 from kernbench.features import RandomFeatures
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
+STREAMING = [model for model in ESTIMATORS if hasattr(model.load(), "partial_fit")]
 PREDICT = ("decision_function", "predict", "log_ratio", "transform")
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
 
@@ -143,6 +144,24 @@ def test_a_fit_that_calls_that_of_its_base_class_is_one_task():
     Longer(random_state=0).set_callbacks(recorder).fit(*examples_of("classify"))
     assert_well_formed(recorder)
     assert recorder.calls.count("setup") == 1 and names_of(recorder)["Longer", "fit"] == 1
+
+
+@quiet
+@pytest.mark.parametrize("model", STREAMING, ids=lambda model: model.name)
+def test_streams_do_not_call_callbacks(model):
+    X, y = examples_of(model.task)
+    recorder = Recorder()
+    options = {"solver": "scs"} if model.name == "KernelSVC" else {}
+    estimator = made(model, **options).set_callbacks(recorder)
+    given = {"classes": [0, 1]} if model.task in ("classify", "rank") else {}
+    data = (X,) if model.task == "novelty" else (X, y)
+    estimator.partial_fit(*data, **given)
+    if hasattr(estimator, "fit_chunks"):
+        chunks = {"ratio": ([X], [y]), "novelty": ([X],)}.get(model.task, ([(X, y)],))
+        estimator.fit_chunks(*chunks)
+    assert recorder.calls == []
+    estimator.fit(*data)
+    assert recorder.calls != []
 
 
 def test_a_path_has_a_task_for_each_strength():
