@@ -34,7 +34,7 @@ def test_an_objective_that_overflows_has_diverged():
     assert model.status_ == "diverged" and not model.converged_
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:no function f does better")
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize(
     "model",
@@ -54,7 +54,10 @@ def test_default_steps_suit_losses_of_unbounded_slope(model, scale):
         y = np.sign(y)
     stochastic = clone(model).set_params(random_state=0, max_iter=5_000).fit(scale * X, y)
     exact = clone(model).set_params(solver="dca-exact").fit(scale * X, y)
-    assert stochastic.status_ != "diverged" and stochastic.objective_ <= 3 * exact.objective_
+    zero = clone(exact).set_params(alpha=1e12).fit(scale * X, y)  # coefficients of almost 0
+    gained = zero.objective_ - exact.objective_
+    assert stochastic.status_ != "diverged"
+    assert stochastic.objective_ <= min(3 * exact.objective_, zero.objective_ - 0.2 * gained)
 
 
 @pytest.mark.parametrize("margin", [0.0, 1e300, "wide"])

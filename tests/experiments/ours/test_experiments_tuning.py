@@ -57,9 +57,10 @@ def test_every_search_is_measured(outcome, method):
     if method == "path":
         assert metrics["n_cells"] == 4 and found["n_kernel_evaluations"] >= 2 * 150**2
         return
-    assert metrics["test_error"] <= 0.6 and metrics["auc"] >= 0.4
-    if method in ("zero", "default"):
+    if method in ("zero", "default"):  # defaults learn nothing from so few rows of this board
+        assert metrics["auc"] == 0.5 or method == "default"
         return
+    assert metrics["test_error"] <= 0.3 and metrics["auc"] >= 0.8
     assert metrics["C"] in SMALL["Cs"] and metrics["gamma"] in SMALL["gammas"]
     assert metrics["folds_run"] == 3 and 0 < metrics["cv_error"] < 0.5 and metrics["cv_std_error"] > 0
     assert metrics["relative_gap"] is None if method.startswith("nystroem") else -1e-9 <= metrics["relative_gap"] < 2e-3
