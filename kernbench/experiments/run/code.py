@@ -39,8 +39,12 @@ MEASURE_ALIKE = {
         "smoothing; class weights and validation rows that are checked. Files of several kinds and widths, names "
         "of columns, labels of 64 bits, complex rows. Thin sparse rows of narrow kernels; float32 rows of a linear "
         "kernel with an intercept; few rows after a fit of a Gaussian process; deadlines of Newton's ascent and of "
-        "earlier runs; weighted pairs. KernelSVCCV(search='halving') had no records. Other searches and fits have "
-        "the same numbers, to the bit",
+        "earlier runs; weighted pairs. Certificates: bounds that are not numbers, weights of the rows on which float32 "
+        "is measured, small negative eigenvalues; for squared losses of `sdca` and `pegasos` in float32, the share of "
+        "rounding in a gap, a hundredth of it or less. Intercepts of NORMA on rows shorter than 1, of one class that "
+        "outweighs the other by 10^9, and of Huber's loss with a delta far above the spread; step features of rows of "
+        "zeros; warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records. Other "
+        "searches and fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
