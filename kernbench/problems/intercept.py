@@ -144,13 +144,13 @@ def weighted_quantile(breakpoints, masses, level):
     order = np.argsort(breakpoints, kind="stable")
     breakpoints, passed = breakpoints[order], np.cumsum(masses[order])
     slope = passed - level  # just right of each breakpoint
-    rounding = _rounding(masses, level)
+    rounding = rounding_of(masses, level)
     last = len(breakpoints) - 1
     lower, upper = (breakpoints[min(np.count_nonzero(below), last)] for below in (slope < -rounding, slope <= rounding))
     return float(0.5 * (lower + upper))
 
 
-def _rounding(masses, level):
+def rounding_of(masses, level):
     """By how much sums of masses in a different order may differ from `level` on a flat piece.
 
     Less than any mass, if possible: a class that weighs 1e12 times more would otherwise make the other weightless.

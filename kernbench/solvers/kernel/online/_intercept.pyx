@@ -11,7 +11,7 @@ from libc.stdlib cimport qsort
 import numpy as np
 
 from kernbench.losses.margin import Hinge
-from kernbench.problems.water_level import SAME_MASS
+from kernbench.problems.intercept import rounding_of
 
 cdef enum:
     FEW = 64            # a bracket of fewer breakpoints is widened
@@ -37,7 +37,7 @@ cdef class InterceptFinder:
         weights = np.ascontiguousarray(weights, dtype=np.float64)
         self.y, self.weights = y, weights
         self.positive = weights[np.asarray(y) > 0].sum()
-        self.rounding = SAME_MASS * self.positive
+        self.rounding = rounding_of(weights, self.positive)
         self.bracket = np.empty((len(weights), 2))
         self.centre, self.radius = 0.0, INFINITY
 
