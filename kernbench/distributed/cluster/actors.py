@@ -1,6 +1,7 @@
 """Dask actors, one on each worker: a call is one message to each worker and one back."""
 
 import asyncio
+from concurrent.futures import CancelledError
 from contextlib import suppress
 
 from kernbench.distributed.cluster.workers import addresses, lost
@@ -148,7 +149,8 @@ def shares_of(client, parts):
     """Return which parts each worker holds, a dict; a part that several hold goes to the one that has fewer."""
     from distributed import wait
 
-    wait(parts)
+    with suppress(CancelledError):  # of a part that is lost, which is named below
+        wait(parts)
     for k, part in enumerate(parts):
         if part.status in ("lost", "cancelled"):
             raise RuntimeError(
@@ -158,6 +160,8 @@ def shares_of(client, parts):
         if part.status == "error":
             raise part.exception()
     holders, everybody = client.who_has(parts), sorted(addresses(client))
+    if not everybody:
+        raise OSError("the cluster has no worker left")
     shares = {}
     for k, part in enumerate(parts):
         held_by = sorted(holders.get(part.key, ())) or everybody

@@ -186,6 +186,8 @@ class Runs:
 
         def snapshot(solver):
             now = snapshot_of(self.model, task.shared, solver, counted_from)
+            if task.strength in now.get_params(deep=False):  # `self.model` is the first of a path
+                setattr(now, task.strength, strength)
             problem.describe(now, _checked(solver.solution(), problem, self.model, task))
             if task.counts_products:
                 now.n_inner_products_ = solver.n_inner_products

@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from kernbench import ROCSVC
+from kernbench import ROCSVC, KernelSVC
 from kernbench.estimators.fit.path import models_along
 from kernbench.estimators.roc.roc_svc import fit_models
 from kernbench.solvers import registry
@@ -205,3 +206,13 @@ def test_warnings_point_at_the_caller():
     with pytest.warns(UserWarning) as also_caught:
         ROCSVC().fit(np.ones((4, 2)), [0, 1, 0, 1])
     assert caught[0].filename == also_caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("model", [ROCSVC(), KernelSVC()], ids=["alpha", "C"])
+def test_the_callbacks_of_a_path_are_given_the_strength_of_each_fit(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y, name, seen = X[:, 0] + rng.normal(size=80) > 0, "C" if hasattr(model, "C") else "alpha", []
+    model = clone(model).set_params(callback=lambda now: seen.append(getattr(now, name)))
+    model.path(X, y, [0.1, 1.0, 10.0])
+    assert list(dict.fromkeys(seen)) == ([0.1, 1.0, 10.0] if name == "C" else [10.0, 1.0, 0.1])
