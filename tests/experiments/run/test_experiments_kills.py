@@ -11,7 +11,8 @@ from kernbench.experiments.run import Store
 
 EXPERIMENT, N_KILLS = "rocsvm-linear", 10
 SLOW = "*/*/full-naive"  # may reach its time limit on a busy machine
-COMMAND = (sys.executable, "-m", "kernbench", "run", EXPERIMENT, "--skip", SLOW, "--results")
+TIMED = "*/equal/*"  # its metrics are ratios of times
+COMMAND = (sys.executable, "-m", "kernbench", "run", EXPERIMENT, "--skip", SLOW, "--skip", TIMED, "--results")
 
 
 def without_times(value):
