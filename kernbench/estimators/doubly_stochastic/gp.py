@@ -8,6 +8,7 @@ from scipy.stats import qmc
 from sklearn.base import RegressorMixin
 
 from kernbench._typing import Callback, RandomState, Rows
+from kernbench._whole_fits import whole_or_not
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.doubly_stochastic.kept_rows import KeptRows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype, digest_of
@@ -307,6 +308,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         return self
 
     @one_at_a_time
+    @whole_or_not
     def partial_fit(self, X: Rows, y: ArrayLike, *, points: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
@@ -337,14 +339,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             raise ValueError(
                 "standard deviations cannot be continued from a model that was read from a file: fit it again"
             )
-        before = self.n_samples_
         self.n_samples_ += X.shape[0]
         self._warn_of_rows_alone(X.shape[0])
-        try:
-            self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
-        except ValueError:  # nothing was learned
-            self.n_samples_ = before
-            raise
+        self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)
         self._keep_rows(X, y)
         return self
 
