@@ -37,6 +37,7 @@ EXPERIMENTS = [
         "papers.dsg.ridge",
         "papers.dsg.gp",
         "papers.dsg.svm",
+        "papers.dsg.batches",
         "papers.dsg.multiclass",
         "papers.dsg.molecules",
         "papers.dsg.losses",

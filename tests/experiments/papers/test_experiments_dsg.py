@@ -7,8 +7,8 @@ from kernbench._lazy import load
 from kernbench.experiments import get
 from kernbench.experiments.measure.record import exponent
 
-NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-multiclass", "dsg-molecules", "dsg-losses", "dsg-cost")
-RIDGE, GP, SVM, MULTICLASS, MOLECULES, LOSSES, COST = EXPERIMENTS = [get(name) for name in NAMES]
+NAMES = ("dsg-ridge", "dsg-gp", "dsg-svm", "dsg-batches", "dsg-multiclass", "dsg-molecules", "dsg-losses", "dsg-cost")
+RIDGE, GP, SVM, BATCHES, MULTICLASS, MOLECULES, LOSSES, COST = EXPERIMENTS = [get(name) for name in NAMES]
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not reach")
 

@@ -7,6 +7,7 @@ Dai, Xie, He, Liang, Raj, Balcan and Song, "Scalable Kernel Methods via Doubly S
     ridge.py        ``dsg-ridge``: Figure 4, a function of two variables
     gp.py           ``dsg-gp``: Figure 5, a Gaussian process
     svm.py          ``dsg-svm``: Figure 6, three data sets, one pass and equal time
+    batches.py      ``dsg-batches``: small batches and many passes, which the paper does not vary
     multiclass.py   ``dsg-multiclass``: Figure 7, digits and photographs; multiclass_settings.py its methods and sets
     molecules.py    ``dsg-molecules``: Figure 7, energies of molecules
     losses.py       ``dsg-losses``: section 4, each loss beside its exact solution
