@@ -83,9 +83,9 @@ class Bound:
 class Passing:
     """A race to the level of another method, on the clock of the solvers.
 
-    The traces of `method` stay, from some time on, at the mean final `metric` of `baseline` or better. It holds on a
-    data set when that time, with what the fit takes before the trace begins, is at most `time_fraction` of the
-    baseline's fit time in the same repeat on the same set-up, in the geometric mean over repeats.
+    The traces of `method` stay, from some time on, at the final `metric` of `baseline` in the same repeat on the same
+    set-up, or better. It holds on a data set when that time, with what the fit takes before the trace begins, is at
+    most `time_fraction` of the baseline's fit time there, in the geometric mean over repeats.
 
     Attributes
     ----------

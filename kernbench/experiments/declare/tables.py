@@ -36,7 +36,7 @@ class Quantity:
         With a `baseline`: ``"difference"`` (from the baseline's value in the same repeat: the mean with its 95 %
         interval by Student's t), ``"speed"`` (the baseline's value over the method's, both from the same repeat on the
         same set-up; median) and ``"reached"`` (time of a fit, its set-up included, after which the trace of the metric
-        is never again worse than the baseline's final value by more than `margin`; median).
+        is never again worse than the baseline's final value in the same repeat by more than `margin`; median).
     label : str
         Heading of the column; the metric's own by default.
     baseline : str or None

@@ -17,8 +17,8 @@ from kernbench.report.claims.judgement import (
 )
 from kernbench.report.records.cells import column, paired
 from kernbench.report.records.rows import place
-from kernbench.report.records.steps import seconds_until
-from kernbench.report.statistics import estimate_of_ratios, finite, geometric_mean, mean_and_error
+from kernbench.report.records.steps import seconds_until_final
+from kernbench.report.statistics import estimate_of_ratios, finite, geometric_mean
 
 
 def judge_passing(results, dataset, claim):
@@ -29,12 +29,12 @@ def judge_passing(results, dataset, claim):
     CannotBeJudged
     """
     metric, peer = results.experiment.metric(claim.metric), results.short_label(claim.baseline)
-    pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
-    level, _ = mean_and_error([base for _, base in pairs])
-    times = _times(results, dataset, claim, metric, level)
+    levels = [base for _, base in pairs_of(results, metric, dataset, claim.method, claim.baseline)]
+    times = _times(results, dataset, claim, metric)
     arrived, n = [pair for pair in times if pair[0] is not None], len(times)
     near = f" within {100 * claim.within:g} %" if claim.within else ""
-    goal = f"{text.possessive(peer)} final {metric.label} of {text.with_unit(metric, level)}{near}"
+    reached = " to ".join(dict.fromkeys(text.with_unit(metric, end(levels)) for end in (min, max)))
+    goal = f"{text.possessive(peer)} final {metric.label} of {reached}{near}"
     if not arrived:
         verdict, why = HOLDS if claim.later else FAILS, f"It never reaches {goal} for good."
         return Judgement(dataset, verdict, why, SINGLE if n == 1 else f"{n} repeats.", n_repeats=n)
@@ -55,14 +55,19 @@ def judge_passing(results, dataset, claim):
     return Judgement(dataset, verdict_of([answer]), why, _spread(found, shares, n, peer), own, p_value, n)
 
 
-def _times(results, dataset, claim, metric, level):
-    """Of each repeat of both methods, the seconds until `level`, None for never, and the baseline's whole time."""
+def _times(results, dataset, claim, metric):
+    """Of each repeat of both methods, the seconds until the baseline's value, None for never, and its whole time."""
     records = paired(*(results.cell(dataset, name) for name in (claim.method, claim.baseline)))
+    records = [(own, base) for own, base in records if finite(metric.of(base)) is not None]
     if not all(column(own, metric.name) for own, _ in records):
         raise CannotBeJudged(f"A repeat has no trace of {metric.label}.")
-    worse = 1.0 if metric.direction == "lower" else -1.0
-    worst = level + worse * claim.within * abs(level)
-    times = [(seconds_until(own, metric, worst), finite(place(base, "seconds.fit"))) for own, base in records]
+    times = [
+        (
+            seconds_until_final(own, base, metric, claim.within * abs(metric.of(base))),
+            finite(place(base, "seconds.fit")),
+        )
+        for own, base in records
+    ]
     if not all(whole for _, whole in times):
         raise CannotBeJudged("Times are missing.")
     return times

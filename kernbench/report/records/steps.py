@@ -61,13 +61,26 @@ def settled_at(x, y, level):
     return float(x[first]) if first < len(x) else None
 
 
-def seconds_until(record, metric, worst):
-    """Seconds of a fit after which its trace of a metric is never again worse than `worst`, or None.
+def seconds_until_final(record, base, metric, slack):
+    """Seconds of a fit after which its trace of a metric is never again worse than the final value of another record.
 
     The set-up of a fit counts, though the clock of its trace begins after it.
+
+    Parameters
+    ----------
+    record, base : dict
+        The other one has a finite value of `metric`.
+    metric : kernbench.experiments.declare.Metric
+    slack : float
+        By which it may be worse.
+
+    Returns
+    -------
+    float or None
+        None for never.
     """
     seconds = [None if value is None else max(value, AT_ONCE) for value in column(record, "seconds")]
     x, y = positive_steps(seconds, column(record, metric.name))
     sign = 1.0 if metric.direction == "lower" else -1.0
-    reached = settled_at(x, sign * y, sign * worst)
+    reached = settled_at(x, sign * y, sign * metric.of(base) + slack)
     return None if reached is None else reached + outside_trace(record, finite(place(record, "seconds.fit")))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from kernbench.report import text
-from kernbench.report.records.cells import column, paired_values, relative_excess, speed
-from kernbench.report.records.steps import seconds_until
-from kernbench.report.statistics import finite_values, is_noisy, mean_and_error, mean_interval, median_or_none
+from kernbench.report.records.cells import column, paired, paired_values, relative_excess, speed
+from kernbench.report.records.steps import seconds_until_final
+from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, mean_interval, median_or_none
 from kernbench.report.tables.table import NOTHING, Column, Entry, words
 
 # The form of a quantity -> its heading and its heading in the CSV, if they are not the metric's own.
@@ -115,19 +115,18 @@ def _excess(results, metric, dataset, cell):
 
 
 def seconds_to(metric, cell, baseline, margin):
-    """Seconds of a fit after which the trace of a metric stays within `margin` of the baseline's mean, or is better.
+    """Seconds of a fit after which the trace of a metric stays within `margin` of the baseline's value, or is better.
+
+    The value is that of the same repeat, which may have drawn its data anew.
 
     Returns
     -------
     float or None
-        Median over repeats. None if a repeat did not reach it, or has no trace.
+        Median over the repeats of both. None if one of them did not reach it, or has no trace.
     """
-    level, _ = mean_and_error(baseline.values(metric))
-    if level is None:
-        return None
-    worst = level + (margin if metric.direction == "lower" else -margin)
-    columns = [[column(record, name) for name in ("seconds", metric.name)] for record in cell.ok]
+    pairs = [(own, base) for own, base in paired(cell, baseline) if finite(metric.of(base)) is not None]
+    columns = [[column(own, name) for name in ("seconds", metric.name)] for own, _ in pairs]
     if not all(1 < len(seconds) == len(values) for seconds, values in columns):
         return None
-    found = [seconds_until(record, metric, worst) for record in cell.ok]
+    found = [seconds_until_final(own, base, metric, margin) for own, base in pairs]
     return None if None in found else median_or_none(found)

@@ -97,6 +97,20 @@ def test_times_are_compared_within_repeats_by_the_geometric_mean_of_their_shares
     )
 
 
+def test_the_level_is_that_of_the_same_repeat(toy, records):
+    """Each repeat draws its data anew: to SBP's 10 % and 30 %, not to their mean, SMO takes half of its time."""
+    levels, rows = (0.1, 0.3), []
+    for k, level in enumerate(levels):
+        trace = {"seconds": [2.0, 5.0], "test_error": [level + 0.05, level]}
+        rows += [
+            records.one("sbp", repeat=k, error=level, seconds=10.0),
+            records.one("smo", repeat=k, error=level, trace=trace),
+        ]
+    found = judge(records.results(toy, rows), "adult", Passing("", "smo", "sbp", "test_error", 0.5))
+    assert found.value == pytest.approx(5.0)
+    assert found.why.startswith("It reaches SBP's final test error of 10.00 % to 30.00 % after 5 s")
+
+
 def test_without_a_trace_the_claim_is_open(toy, records):
     rows = [records.one("sbp", error=0.2), records.one("smo", error=0.1, trace={})]
     for later in (False, True):

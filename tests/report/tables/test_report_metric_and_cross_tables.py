@@ -139,8 +139,17 @@ def test_forms_of_a_quantity(toy, records, made):
 
 def test_a_repeat_that_never_gets_there_has_no_time(toy, records, made):
     rows = records.race() + [records.one("smo", repeat=3, error=0.2)]
-    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm"),)))
+    display = MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm"),))
+    assert row_of(made(rows, display), "SMO")["seconds_to_test_error_of_libsvm"].value == 2.0  # nothing to reach there
+    table = made([*rows, records.one("libsvm", repeat=3, error=0.149)], display)
     assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value is None
+
+
+def test_the_value_to_be_reached_is_that_of_the_same_repeat(records, made):
+    """Each repeat draws its data anew, so that errors are 10 % or 30 %, of both methods; SMO has each at its end."""
+    rows = [records.one(m, repeat=k, error=e) for k, e in enumerate((0.1, 0.3)) for m in ("libsvm", "smo")]
+    table = made(rows, MetricTable("m", "M", (Quantity("test_error", "reached", baseline="libsvm"),)))
+    assert row_of(table, "SMO")["seconds_to_test_error_of_libsvm"].value == 1.0
 
 
 def test_papers_numbers_of_other_data_are_marked(toy, records, made):
