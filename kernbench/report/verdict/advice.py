@@ -107,10 +107,9 @@ class Advice:
         return (1.0 if self.metric.direction == "lower" else -1.0) * excess_of(other, own)[0]
 
     def times_as_long(self, method):
-        """The time of another method over this one's, within runs; that of the medians if no run has both."""
+        """The time of another method over this one's."""
         time = self.results.experiment.metric(self.display.time)
-        ratio = speed(time, self.cell(self.method), self.cell(method))
-        return self.times[method] / self.seconds if ratio is None else ratio
+        return _times_as_long(time, self.cell(method), self.cell(self.method))
 
     @cached_property
     def ratio(self):
@@ -137,6 +136,8 @@ def is_measured(results, display, dataset):
 
 def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished or ours was not measured.
+
+    The fastest is that to which the fewest others are superior in the runs of both.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
     because stopping early regularises. If the baseline has no result, the best value replaces it.
@@ -165,11 +166,16 @@ def advise(results, display, dataset):
     excess = {name: excess_of(values, baseline) for name, values in found.items()}
     answers = {name: is_at_most(display.margin, *over) for name, over in excess.items()}
     no_worse = [name for name in found if answers[name]]
-    chosen = min(no_worse, key=times.get)
-    if display.baseline in no_worse and chosen != display.baseline:
-        # Medians of short times may say the contrary of every single run: the runs decide.
-        ratio = speed(time, results.cell(dataset, chosen), results.cell(dataset, display.baseline))
-        chosen = display.baseline if ratio is not None and ratio < 1 else chosen
+
+    def takes(name, other):
+        return _times_as_long(time, results.cell(dataset, name), results.cell(dataset, other))
+
+    def rank(name):
+        # Medians of short times, or of other runs, may say the contrary of every single run: the runs decide.
+        faster = [other for other in no_worse if takes(name, other) > 1]
+        return display.baseline in faster, len(faster), times[name]
+
+    chosen = min(no_worse, key=rank)
     return Advice(
         results,
         display,
@@ -178,9 +184,15 @@ def advise(results, display, dataset):
         times,
         no_worse,
         better=[name for name in found if name != chosen and _is_better(*excess[name], display.margin)],
-        unclear=[name for name in found if answers[name] is None and times[name] < times[chosen]],
+        unclear=[name for name in found if answers[name] is None and takes(name, chosen) < 1],
         beats_zero=zero is None or _is_better(*excess_of(found[chosen], zero), display.margin),
     )
+
+
+def _times_as_long(time, cell, other):
+    """The time of a method over that of another, within runs; that of the medians if no run has both."""
+    ratio = speed(time, other, cell)
+    return cell.median(time) / other.median(time) if ratio is None else ratio
 
 
 def most_chosen(advices):

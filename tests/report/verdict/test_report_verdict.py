@@ -37,6 +37,25 @@ def test_the_usual_choice_stays_where_it_is_faster_in_most_runs(toy, records, ad
     assert advised(toy, [row for row in rows if row["repeat"] != 2]).advices[0].method == "smo"
 
 
+def test_the_fastest_is_so_in_the_runs_of_both(toy, records, advised):
+    """SMO has more repeats than SBP, and these on a slower machine, where it takes longer than SBP on the fast one."""
+    slow = records.one()["environment"] | {"processor": "Slow CPU"}
+    rows = [records.one("libsvm", seconds=8.0), records.one("sbp", seconds=3.0), records.one("smo", seconds=2.0)]
+    rows += [records.one("smo", repeat=k, seconds=6.0, environment=slow) for k in (1, 2)]
+    found = advised(toy, rows)
+    assert found.advices[0].method == "smo" and found.advices[0].times == {"libsvm": 8.0, "sbp": 3.0, "smo": 6.0}
+
+
+def test_a_faster_method_that_may_be_worse_is_so_in_the_runs_of_both(toy, records, advised):
+    """SBP is faster than SMO in each run of both; SMO's median is less by runs of its own."""
+    errors, slow = (0.14, 0.16), records.one()["environment"] | {"processor": "Slow CPU"}
+    rows = [records.one(name, repeat=k, error=0.15, seconds=9.0) for k in (0, 1) for name in ("libsvm", "smo")]
+    rows += [records.one("sbp", repeat=k, error=errors[k], seconds=8.0) for k in (0, 1)]
+    rows += [records.one("smo", repeat=k, error=0.15, seconds=1.0, environment=slow) for k in (2, 3, 4)]
+    (advice,) = advised(toy, rows).advices
+    assert advice.times["smo"] < advice.times["sbp"] and advice.unclear == ["sbp"]
+
+
 def test_verdict_does_not_take_the_fastest_if_it_is_worse(toy, records, advised):
     rows = [
         records.one("libsvm", error=0.149, seconds=8.0),
