@@ -4,7 +4,7 @@ wrong choice costs."""
 from dataclasses import dataclass
 
 from kernbench.report import text
-from kernbench.report.records.cells import column, outside_trace
+from kernbench.report.records.cells import column, outside_trace, paired
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.table import Column, Entry, Table, words
 from kernbench.report.verdict.advice import excess_of
@@ -165,12 +165,12 @@ def _hurried(choice):
     """The best within the small budget, by data set."""
     wins = {}
     for advice in choice.advices:
-        usual = advice.times.get(advice.display.baseline)
-        found = None if usual is None else best_within(advice, HURRY * usual)
+        found = best_within(advice, HURRY)
         if found is not None:
             wins.setdefault(advice.results.short_label(found[0]), []).append((found[1], advice))
     if not wins:
-        return "no method finished in time"
+        is_known = any(advice.has_baseline for advice in choice.advices)
+        return "no method finished in time" if is_known else text.DASH
     name, places = max(wins.items(), key=lambda item: len(item[1]))
     value, advice = places[0]
     shown = text.with_unit(advice.metric, value)
@@ -178,10 +178,11 @@ def _hurried(choice):
     return f"{name}{where}, {advice.metric.label} {shown} on {advice.results.category_label('dataset', advice.dataset)}"
 
 
-def best_within(advice, seconds):
-    """The method with the best value of the metric that is there after some seconds of training.
+def best_within(advice, share):
+    """The method with the best value of the metric that is there after a share of the baseline's time in the same run.
 
-    Traced methods count as far as they have come; others, if they are done.
+    Traced methods count as far as they have come; others, if they are done. Those with a time budget, which is another
+    share, and those that fail now and then are no choice, nor is the zero model.
 
     Returns
     -------
@@ -191,11 +192,13 @@ def best_within(advice, seconds):
     """
     results, metric = advice.results, advice.metric
     time, found = results.experiment.metric(advice.display.time), {}
-    sign = 1.0 if metric.direction == "lower" else -1.0
+    sign, usual = 1.0 if metric.direction == "lower" else -1.0, advice.cell(advice.display.baseline)
     for name in results.chosen_methods(advice.display, advice.dataset):
-        if name == advice.display.zero:
-            continue  # a constant is there at once, and no choice
-        values = {record["repeat"]: _value_at(record, metric, time, seconds) for record in advice.cell(name).ok}
+        cell = advice.cell(name)
+        if name == advice.display.zero or results.has_budget(name) or cell.failed:
+            continue
+        runs = [(own, finite(time.of(base))) for own, base in paired(cell, usual)]
+        values = {own["repeat"]: _value_at(own, metric, time, share * base) for own, base in runs if base is not None}
         if values and None not in values.values():
             found[name] = {repeat: sign * value for repeat, value in values.items()}
     if not found:
