@@ -41,7 +41,7 @@ def front_picture(results):
     better = "lower" if metric.direction == "lower" else "higher"
     caption = (
         f"{title}: further left is faster, {better} is better. Filled: no other method is both faster and more "
-        "accurate; the line joins these. Medians of time, means of accuracy; points far off are cut."
+        "accurate in the same runs; the line joins these. Medians of time, means of accuracy; points far off are cut."
     )
     rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
     rows += [

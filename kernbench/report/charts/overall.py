@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.report.charts.drawing.styles import method_styles
 from kernbench.report.charts.profiles import draw_profiles
+from kernbench.report.records.cells import run_of
 from kernbench.report.records.rows import place
 from kernbench.report.statistics import finite
 
@@ -13,7 +14,7 @@ SOLVED = 1e-3  # relative distance to the best objective of a problem up to whic
 def overall_profiles(results):
     """The profile of fit times over the problems of all experiments, one for each scale that has enough.
 
-    A problem is a repeat on a data set of an experiment. Methods are identified by their labels. Those of two or more
+    A problem is a repeat on a data set of an experiment, on one set-up. Methods are identified by their labels. Those of two or more
     experiments, without a time budget, are compared on the problems on which all of them were run. A method has solved
     a problem when its objective is within 10⁻³ of the best one there.
 
@@ -50,7 +51,7 @@ def _profile(scale, results):
         {label: by_slug[_slug(label)] for label in shared},
         note="Repeats on the data sets of "
         + ", ".join(sorted({key[0] for key in counted}))
-        + " on which all of these solvers were run; solved means within 10⁻³ of the best objective there.",
+        + " in which all of these solvers were run on one set-up; solved means within 10⁻³ of the best objective there.",
     )
 
 
@@ -63,7 +64,7 @@ def _costs(results):
             objective, seconds = (finite(place(record, path)) for path in ("metrics.objective", "seconds.fit"))
             failed = record["status"] != "ok"
             if failed or (objective is not None and seconds):
-                key = (results.experiment.name, dataset, record["repeat"])
+                key = (results.experiment.name, dataset, run_of(record))
                 yield results.label(method), key, (np.inf, np.inf) if failed else (seconds, objective)
 
 

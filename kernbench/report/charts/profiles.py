@@ -6,6 +6,7 @@ from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import Picture
 from kernbench.report.charts.drawing.styles import styles_of
+from kernbench.report.records.cells import run_of
 from kernbench.report.statistics import finite
 from kernbench.report.tables.table import csv_text
 
@@ -21,7 +22,7 @@ def picture(display, results):
         f"{results.experiment.metric(display.metric).label}: factor over the best",
         {results.label(method): found for method, found in factors.items()},
         {results.label(method): styles[method] for method in factors},
-        note=f"Repeats on data sets on which all of these methods were run. {display.note}".rstrip(),
+        note=f"Repeats on data sets in which all of these methods were run on one set-up. {display.note}".rstrip(),
         heading=display.heading,
     )
 
@@ -87,10 +88,10 @@ def factors_of(display, results):
         cells = [results.cell(dataset, method) for method in methods]
         if not cells or not all(cell.records for cell in cells):
             continue
-        values = [{record["repeat"]: finite(metric.of(record)) for record in cell.ok} for cell in cells]
-        repeats = ({record["repeat"] for record in cell.records} for cell in cells)
-        for repeat in sorted(set.intersection(*repeats)):
-            costs = [found.get(repeat) or np.inf for found in values]
+        values = [{run_of(record): finite(metric.of(record)) for record in cell.ok} for cell in cells]
+        runs = ({run_of(record) for record in cell.records} for cell in cells)
+        for run in sorted(set.intersection(*runs)):
+            costs = [found.get(run) or np.inf for found in values]
             if min(costs) < np.inf:
                 for method, cost in zip(methods, costs):
                     factors[method].append(cost / min(costs))

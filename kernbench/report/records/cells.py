@@ -36,6 +36,11 @@ def setup_of(record):
     return (*(str(environment.get(key)) for key in SETUP), str(code))
 
 
+def run_of(record):
+    """What the times of two records must have in common: the repeat, and what they depend on."""
+    return record["repeat"], setup_of(record)
+
+
 def on_other_data(record, other):
     """Whether two records are of different data under one name, such as a file before and after a change."""
     own, others = part(record, "data"), part(other, "data")
@@ -77,6 +82,11 @@ class Cell:
         values = ((record["repeat"], finite(metric.of(record))) for record in self.ok)
         return {repeat: value for repeat, value in values if value is not None}
 
+    def by_run(self, metric):
+        """The same by what :func:`run_of` says of a record."""
+        values = self.by_repeat(metric)
+        return {run_of(record): values[record["repeat"]] for record in self.ok if record["repeat"] in values}
+
     def median(self, metric):
         """Their median, or None."""
         return median_or_none(self.values(metric))
@@ -98,8 +108,8 @@ class Cell:
 
 def paired(cell, baseline):
     """Pairs of records of the same repeat on the same set-up and data: times of different ones cannot be compared."""
-    base = {(record["repeat"], setup_of(record)): record for record in baseline.ok}
-    keyed = (((record["repeat"], setup_of(record)), record) for record in cell.ok)
+    base = {run_of(record): record for record in baseline.ok}
+    keyed = ((run_of(record), record) for record in cell.ok)
     return [(record, base[key]) for key, record in keyed if key in base and not on_other_data(record, base[key])]
 
 

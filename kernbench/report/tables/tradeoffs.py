@@ -26,7 +26,7 @@ class Point:
     memory : float or None
         Median of the memory; None if it is not known.
     on_front : bool
-        No other method is at least as good in all three and better in one, in the repeats of both.
+        No other method is at least as good in all three and better in one, in the runs of both: repeats on one set-up.
     fast : bool
         Whether it is on the front of accuracy and time alone.
     """
@@ -70,10 +70,10 @@ def fronts(results):
 
 
 def _costs(cell, headline, time, memory):
-    """What a method costs in accuracy, time and memory, each by repeat; nothing of a memory that is not known."""
+    """What a method costs in accuracy, time and memory, each by run; nothing of a memory that is not known."""
     sign = 1.0 if headline.direction == "lower" else -1.0
-    errors = {repeat: sign * value for repeat, value in cell.by_repeat(headline).items()}
-    return errors, cell.by_repeat(time), cell.by_repeat(memory) if memory else {}
+    errors = {run: sign * value for run, value in cell.by_run(headline).items()}
+    return errors, cell.by_run(time), cell.by_run(memory) if memory else {}
 
 
 def _is_best(name, costs, n=3):
@@ -82,16 +82,16 @@ def _is_best(name, costs, n=3):
 
 
 def _is_beaten(own, other):
-    """Whether another method is at least as good in all costs that are known of both, and better in one."""
-    known = [(middle, mine, theirs) for middle, mine, theirs in zip(MIDDLES, own, other) if mine and theirs]
-    pairs = [_together(*costs) for costs in known]
-    return all(theirs <= mine for mine, theirs in pairs) and any(theirs < mine for mine, theirs in pairs)
+    """Whether another method is at least as good in the runs of both, and better in one cost; where its memory is not
+    known of both, in accuracy and time."""
+    gains = [_gain(*costs) for costs in zip(MIDDLES, own, other)]
+    known = [gain for gain in gains if gain is not None]
+    return None not in gains[:2] and min(known) >= 0 and max(known) > 0
 
 
-def _together(middle, own, other):
-    """A cost of two methods, over the repeats of both; over all of each, if there are none of both."""
-    common = own.keys() & other.keys()
-    return tuple(middle([values[repeat] for repeat in sorted(common or values)]) for values in (own, other))
+def _gain(middle, own, other):
+    """How much less another method costs, in the middle over the runs of both; None without any."""
+    return middle([own[run] - other[run] for run in sorted(own.keys() & other.keys())])
 
 
 def _mean(values):
@@ -135,8 +135,8 @@ def tradeoff_table(results):
             rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
         blocks.append((results.category_label("dataset", dataset), rows))
     notes = [
-        "On the front: no other method is at least as good in accuracy, time and memory, and better in one, in the "
-        "repeats of both."
+        "On the front: no other method is at least as good in accuracy, time and memory, and better in one, by the "
+        "differences within the repeats of both on the same set-up."
     ]
     notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:

@@ -148,6 +148,14 @@ def test_profiles_leave_out_repeats_that_a_method_lacks_or_that_none_has_solved(
     assert factors_of(display, records.results(toy, rows)) == {"sbp": [10.0, 10.0], "smo": [1.0, 1.0]}
 
 
+def test_profiles_do_not_compare_the_times_of_two_machines(toy, records):
+    fast = records.one()["environment"] | {"processor": "Fast CPU"}
+    rows = [records.one("smo", seconds=2.0), records.one("sbp", seconds=1.0, environment=fast)]
+    rows += [records.one("smo", repeat=1, seconds=2.0), records.one("sbp", repeat=1, seconds=4.0)]
+    display = Profiles("p", "P", "fit_seconds", methods=("sbp", "smo"))
+    assert factors_of(display, records.results(toy, rows)) == {"sbp": [2.0], "smo": [1.0]}
+
+
 def test_shares_of_a_profile_are_of_all_problems(drawn, records):
     rows = records.race(repeats=2) + [records.failure("smo", repeat=2), records.one("sbp", repeat=2)]
     (picture,) = drawn(rows, Profiles("p", "P", "fit_seconds", methods=("sbp", "smo")))

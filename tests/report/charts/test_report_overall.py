@@ -46,6 +46,13 @@ def test_problems_of_all_experiments_count_alike(toy, records):
     assert shares["LIBSVM (scikit-learn SVC)", 4.0] == 1.0
 
 
+def test_times_of_two_machines_are_two_problems(toy, records):
+    rows = race(records, "toy", {"smo": 1.0, "libsvm": 4.0}) + race(records, "other", {"smo": 6.0, "libsvm": 3.0})
+    assert "2 problems" in profile(toy, rows).caption
+    rows[-1]["environment"] = rows[-1]["environment"] | {"processor": "Fast CPU"}
+    assert "1 problem " in profile(toy, rows).caption
+
+
 def test_who_stops_early_has_not_solved_it(toy, records):
     rows = race(records, "toy", {"smo": 1.0, "sbp": 0.1}, {"sbp": 0.31}) + race(
         records, "other", {"smo": 1.0, "sbp": 0.1}, {"sbp": 0.3 * 1.0005}

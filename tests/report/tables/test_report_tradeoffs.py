@@ -44,7 +44,20 @@ def test_methods_are_compared_in_the_repeats_of_both(toy, records):
     assert found["sbp"].value < found["smo"].value and found["sbp"].seconds < found["smo"].seconds
     assert found["smo"].on_front and not found["sbp"].on_front and not found["sbp"].fast
     apart = points(records.results(toy, [*rows, records.one("sbp", repeat=3, error=0.11, seconds=1.1)]))
-    assert apart["sbp"].on_front and not apart["smo"].on_front
+    assert apart["sbp"].on_front and apart["smo"].on_front  # no repeat compares them
+
+
+def test_times_of_two_machines_are_not_compared(toy, records):
+    """SBP, slower on any machine, was measured on a faster one."""
+    fast = records.one()["environment"] | {"processor": "Fast CPU"}
+    rows = [records.one("smo", seconds=2.0), records.one("sbp", seconds=1.0, environment=fast)]
+    found = points(records.results(toy, rows))
+    assert found["smo"].on_front and found["sbp"].on_front and found["smo"].fast
+    rows += [records.one("smo", repeat=1, seconds=0.5, environment=fast), records.one("sbp", repeat=1, seconds=4.0)]
+    rows += [records.one("smo", repeat=2, seconds=0.5, environment=fast)]
+    rows += [records.one("sbp", repeat=2, seconds=1.0, environment=fast)]
+    found = points(records.results(toy, rows))
+    assert found["smo"].on_front and not found["sbp"].on_front
 
 
 def test_equal_methods_are_both_on_the_front(toy, records):
