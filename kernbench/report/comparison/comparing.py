@@ -2,12 +2,12 @@
 
 A counter that is the same on every run (kernel evaluations, iterations) is compared exactly, where both sides ran on
 one machine. Everything else varies: it changed if the medians differ by more than the metric's tolerance *and* the
-Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. Where a test by itself would
-say so, or says as much as so few repeats can, a change is not decided: more repeats would decide it. A sample whose
-quartiles lie a quarter of its median apart is noisy, and is not judged. But where fits on one thread had to share the
-processor with other programs (their times are noisy, or above their processor times), their processor times are judged
-instead. Repeats that fail on one side alone are a change, too. Cells on data that have changed under one name are not
-judged.
+Mann-Whitney test, corrected by Holm for the number of tests made, says that they differ. Times and memory are those of
+one machine, that with the most repeats on both sides. Where a test by itself would say so, or says as much as so few
+repeats can, a change is not decided: more repeats would decide it. A sample whose quartiles lie a quarter of its median
+apart is noisy, and is not judged. But where fits on one thread had to share the processor with other programs (their
+times are noisy, or above their processor times), their processor times are judged instead. Repeats that fail on one
+side alone are a change, too. Cells on data that have changed under one name are not judged.
 """
 
 from dataclasses import dataclass, field, replace
@@ -175,6 +175,7 @@ def _compare_cells(key, results, first, second, tolerance):
         measured = metric.varies
         # Times of two machines are never divided, and two BLAS may count differently.
         common = {place[0] for place in samples[0]} & {place[0] for place in samples[1]}
+        common = _with_most_repeats(common, samples) if measured else common
         on_one_machine = measured or metric.deterministic
         if on_one_machine:
             samples = [_of_machines(sample, common) for sample in samples]
@@ -224,6 +225,15 @@ def _processor_times(cell, metric):
 
 def _of_machines(sample, machines):
     return {place: value for place, value in sample.items() if place[0] in machines}
+
+
+def _with_most_repeats(machines, samples):
+    """The one machine that has most repeats on both sides, as a set: over several, medians would tell their shares."""
+
+    def n_repeats(machine):
+        return min(sum(place[0] == machine for place in sample) for sample in samples)
+
+    return {max(sorted(machines), key=n_repeats)} if machines else machines
 
 
 def _is_noisy(samples):

@@ -143,6 +143,22 @@ def test_times_of_two_machines_are_not_divided(compared, repeats, records):
     assert verdict(outcome, "test_error") == SAME  # accuracies can be compared
 
 
+def test_shares_of_two_machines_are_no_change(compared, records):
+    """Two repeats were measured on a machine three times as fast before, and eight since; nothing has changed."""
+    fast = records.one()["environment"] | {"processor": "Fast CPU"}
+
+    def rows(n_slow, n_fast, factor=1.0):
+        on = [({}, 3.0)] * n_slow + [({"environment": fast}, 1.0)] * n_fast
+        noise = np.linspace(1, 1.02, len(on))
+        return [records.one(repeat=k, seconds=factor * s * x, **c) for k, ((c, s), x) in enumerate(zip(on, noise))]
+
+    outcome = compared(rows(10, 2), rows(8, 10))
+    assert verdict(outcome, "fit_seconds") == SAME
+    (change,) = [change for change in outcome.changes if change.metric == "fit_seconds"]
+    assert (change.n_first, change.n_second) == (10, 8) and change.first == pytest.approx(change.second, rel=0.02)
+    assert verdict(compared(rows(10, 2), rows(8, 10, 1.5)), "fit_seconds") == WORSE  # and not noisy
+
+
 @pytest.mark.parametrize("metric", [metric.name for metric in TIMES])
 def test_short_times_and_ratios_of_times_are_judged_as_times(compared, records, metric):
     def rows(values, **changes):
