@@ -28,8 +28,9 @@ def command(ctx, folders, commits, tolerance, output):
 
     Counters such as kernel evaluations, and how many repeats failed, are compared exactly; times, memory and accuracies
     by medians, with a test that is corrected for the number of all tests, and only where both sides have five repeats
-    or more, of times and memory on one machine. What only more repeats would decide is listed as "not decided": ten repeats decide among 900 times, an
-    accuracy wants fifteen. The exit code is 1 if something became worse, 0 otherwise.
+    or more, of times and memory on one machine. What only more repeats would decide is listed as "not decided": ten
+    repeats decide among 900 times, an accuracy wants fifteen. The exit code is 1 if something became worse, 0
+    otherwise.
 
     \b
     Examples:

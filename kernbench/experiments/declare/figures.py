@@ -211,8 +211,8 @@ class Profiles(Figure):
     """Performance profiles: the share of problems on which a method is within a factor of the best one,
     against the factor (Dolan and Moré, Mathematical Programming 91, 2002, eq. 2.1).
 
-    A problem is a repeat on a data set, on one set-up. A problem on which a method failed counts as never solved. Data sets on which
-    one of the methods has no record are left out, and so are problems that no method solved.
+    A problem is a repeat on a data set, on one set-up. A problem on which a method failed counts as never solved. Data
+    sets on which one of the methods has no record are left out, and so are problems that no method solved.
 
     Attributes
     ----------

@@ -223,7 +223,8 @@ class _Chart:
         """Sentences of the caption after the title."""
         display = self.display
         if display.band and any(line.scatters for line in self.every):
-            yield "Line: median; shade: range over seeds and repeats."
+            mixed = any(map(self.results.has_several_setups, self.results.chosen_datasets(display)))
+            yield f"Line: median; shade: range over seeds{', repeats and set-ups' if mixed else ' and repeats'}."
         if display.steps:
             yield "Marks: final models."
         if any(line.name in display.final_only for line in self.every):

@@ -14,9 +14,9 @@ SOLVED = 1e-3  # relative distance to the best objective of a problem up to whic
 def overall_profiles(results):
     """The profile of fit times over the problems of all experiments, one for each scale that has enough.
 
-    A problem is a repeat on a data set of an experiment, on one set-up. Methods are identified by their labels. Those of two or more
-    experiments, without a time budget, are compared on the problems on which all of them were run. A method has solved
-    a problem when its objective is within 10⁻³ of the best one there.
+    A problem is a repeat on a data set of an experiment, on one set-up. Methods are identified by their labels. Those
+    of two or more experiments, without a time budget, are compared on the problems on which all of them were run. A
+    method has solved a problem when its objective is within 10⁻³ of the best one there.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def _profile(scale, results):
         {label: by_slug[_slug(label)] for label in shared},
         note="Repeats on the data sets of "
         + ", ".join(sorted({key[0] for key in counted}))
-        + " in which all of these solvers were run on one set-up; solved means within 10⁻³ of the best objective there.",
+        + " in which all of these solvers were run on one set-up; solved: within 10⁻³ of the best objective there.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the numbers come from: set-ups and days."""
+"""Where the numbers come from: set-ups, commits and days."""
 
 from kernbench.report import text
 from kernbench.report.records.cells import part
@@ -20,33 +20,41 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
-SHOWN = (*LABELS, "git_dirty")
+COMMIT = "git_commit"  # the same code may be in several: they are no set-ups of their own
 RARE = ("host", "jobs", "overcommitted", "plugin")  # in the environment of few records
 
 
 def environments(records):
-    """The environments of some records that look different, each with the number of its records, most first."""
+    """The set-ups of some records as (label, value) pairs for people, each with the number of its records, most first.
+
+    Returns
+    -------
+    list of (list of (str, str), int)
+    """
     found = {}
     for record in records:
         environment = part(record, "environment")
-        key = tuple(str(environment.get(name)) for name in SHOWN)
-        first, number = found.get(key, (environment, 0))
-        found[key] = (first, number + 1)
-    return sorted(found.values(), key=lambda entry: -entry[1])
+        key = tuple(str(environment.get(name)) for name in LABELS if name != COMMIT)
+        found.setdefault(key, []).append(environment)
+    return sorted(((_described(own), len(own)) for own in found.values()), key=lambda entry: -entry[1])
 
 
-def described(environment):
-    """An environment as (label, value) pairs for people."""
+def _described(alike):
+    """Environments that differ by their commits at most, as pairs."""
     pairs = []
     for key, label in LABELS.items():
-        value = environment.get(key)
+        value = alike[0].get(key)
         if value is None and key in RARE:
             continue
-        if key == "git_commit":
-            value = value or "not a checkout"
-            value = f"{value}, with uncommitted changes" if environment.get("git_dirty") else value
+        if key == COMMIT:
+            value = ", ".join(dict.fromkeys(map(_commit, alike)))
         pairs.append((label, text.DASH if value is None else str(value)))
     return pairs
+
+
+def _commit(environment):
+    commit = environment.get(COMMIT) or "not a checkout"
+    return f"{commit} with uncommitted changes" if environment.get("git_dirty") else str(commit)
 
 
 def dates(records):

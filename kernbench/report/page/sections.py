@@ -10,7 +10,7 @@ from kernbench.report.claims.findings import standing, tone
 from kernbench.report.page.commands import commands
 from kernbench.report.page.displays import pictures_of, tables_of
 from kernbench.report.page.gaps import gaps
-from kernbench.report.page.provenance import dates, described, environments
+from kernbench.report.page.provenance import dates, environments
 from kernbench.report.tables.facts import data_table, failure_table
 from kernbench.report.tables.tradeoffs import tradeoff_table
 
@@ -125,7 +125,7 @@ def make_section(results, stated, is_snapshot=False):
         facts=[table for table in facts if table is not None],
         gaps=gaps(results),
         generated=[] if experiment.own_data else generated,
-        environments=[(described(found), number) for found, number in environments(results.records)],
+        environments=environments(results.records),
         commands=commands(results, is_snapshot),
         dates=dates(results.records),
         n_records=len(results.records),

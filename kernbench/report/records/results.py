@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from kernbench._lazy import load
 from kernbench.experiments.declare import Experiment
 from kernbench.report import text
-from kernbench.report.records.cells import Cell
+from kernbench.report.records.cells import Cell, setup_of
 from kernbench.report.records.rows import rows_of
 from kernbench.report.statistics import median_or_none
 
@@ -170,6 +170,11 @@ class Results:
     def kind(self, dataset):
         """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"``, ``"own"`` or ``"unknown"``."""
         return str(self.data(dataset).get("kind") or "unknown")
+
+    def has_several_setups(self, dataset):
+        """Whether the successful records of a data set are from several machines, or states of the code."""
+        cells = (cell for (data, _), cell in self.cells.items() if data == dataset)
+        return len({setup_of(record) for cell in cells for record in cell.ok}) > 1
 
     def label(self, name):
         """The label of a method in figures and tables."""

@@ -5,7 +5,7 @@ from itertools import product
 from kernbench.report import text
 from kernbench.report.records.cells import paired_values
 from kernbench.report.statistics import mean_and_error, mean_interval
-from kernbench.report.tables.metric_table import explained, repeats_told, stand_in
+from kernbench.report.tables.metric_table import explained, repeats_told, setups_told, stand_in
 from kernbench.report.tables.quantities import mean_entry
 from kernbench.report.tables.table import Column, Table, words
 
@@ -24,7 +24,9 @@ def cross_table(display, results):
     if display.baseline is not None:
         relation = "minus" if display.difference else "over"
         peer = text.possessive(results.short_label(display.baseline))
-        notes.append(f"Each entry is the method's value {relation} {peer}, both from the same repeat of the same run.")
+        notes.append(
+            f"Each entry is the method's value {relation} {peer}, both from the same repeat on the same set-up."
+        )
     rows, has_paper = [], False
     for dataset in datasets:
         row = [words(results.category_label("dataset", dataset))]
@@ -41,6 +43,8 @@ def cross_table(display, results):
     first = Column(metric.label if is_ratio else text.heading(metric), "data", numeric=False)
     columns = [Column(results.label(name), f"{name}{suffix}_{metric.name}") for name in names]
     blocks = [("", rows)]
+    if metric.varies and display.baseline is None:
+        notes += setups_told((results, dataset) for dataset in datasets)
     return Table(
         results.file_name(display.name),
         display.caption,

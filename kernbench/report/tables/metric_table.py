@@ -38,18 +38,22 @@ def metric_table(display, results):
         [(dataset, rows) for dataset, rows in blocks if rows],
         notes=[
             *display.notes,
-            *_stand_ins(results, quantities, blocks),
+            *_stand_ins(results, quantities, cells),
             *explained(blocks),
+            *(setups_told((results, name) for name, _ in cells) if _has_times(results, quantities) else ()),
             *(() if any(quantity.form == "repeats" for quantity in quantities) else repeats_told(results, cells)),
         ],
     )
 
 
-def _stand_ins(results, quantities, blocks):
+def _has_times(results, quantities):
+    return any(results.experiment.metric(quantity.metric).varies for quantity in quantities)
+
+
+def _stand_ins(results, quantities, cells):
     """Notes on the data sets of the paper's numbers, if they are different."""
     asked = [quantity.metric for quantity in quantities if quantity.form == "paper"]
-    pairs = ((dataset, name) for dataset, _ in blocks for name in results.methods(dataset))
-    found = ((pair[0], results.paper(*pair, metric)[1]) for pair in pairs for metric in asked)
+    found = ((cell[0], results.paper(*cell, metric)[1]) for cell in cells for metric in asked)
     return dict.fromkeys(stand_in(dataset, elsewhere) for dataset, elsewhere in found if elsewhere)
 
 
@@ -62,6 +66,29 @@ def explained(blocks):
     """The meaning of ± and of brackets, where they are used."""
     texts = [entry.text for _, rows in blocks for row in rows for entry in row[1:]]
     return [note for sign, note in (("±", PLUS_MINUS), ("[", BRACKETS)) if any(sign in shown for shown in texts)]
+
+
+def setups_told(races):
+    """On which data sets the repeats of a table with times are from several set-ups.
+
+    Parameters
+    ----------
+    races : iterable of (Results, str)
+        Experiments and their data sets; one may come again.
+
+    Returns
+    -------
+    list of str
+        One note, or none.
+    """
+    each = {(results.name, name): (results, name) for results, name in races}.values()
+    mixed = [results.category_label("dataset", name) for results, name in each if results.has_several_setups(name)]
+    if not mixed:
+        return []
+    return [
+        f"Repeats on {text.listed(dict.fromkeys(mixed))} are from several set-ups (processor, threads, BLAS or code): "
+        "times are means or medians over all of them, ratios and differences are within a repeat on one."
+    ]
 
 
 def repeats_told(results, cells):

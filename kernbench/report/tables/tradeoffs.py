@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kernbench.experiments.declare import Quantity
 from kernbench.report import text
 from kernbench.report.statistics import mean_and_error, median_or_none
-from kernbench.report.tables.metric_table import explained
+from kernbench.report.tables.metric_table import explained, setups_told
 from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry
 from kernbench.report.tables.quantities import entry_of
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
@@ -149,7 +149,8 @@ def tradeoff_table(results):
         Column("repeats", "repeats"),
     )
     caption = "Accuracy, time, memory and optimality"
-    return Table(results.file_name("trade-offs"), caption, columns, blocks, [*notes, *explained(blocks)])
+    notes += [*explained(blocks), *setups_told((results, dataset) for dataset in found)]
+    return Table(results.file_name("trade-offs"), caption, columns, blocks, notes)
 
 
 def _column(quantity, metric):

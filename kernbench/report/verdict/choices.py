@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kernbench.report import text
 from kernbench.report.records.cells import column, outside_trace, paired
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
+from kernbench.report.tables.metric_table import setups_told
 from kernbench.report.tables.table import Column, Entry, Table, words
 from kernbench.report.verdict.advice import excess_of
 
@@ -79,7 +80,8 @@ def choice_table(found):
         blocks.setdefault(text.capitalised(choice.task), []).append(_row(choice))
     notes = [
         "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns "
-        "are those of the training data; stand-ins are generated, not the data they are named after."
+        "are those of the training data; stand-ins are generated, not the data they are named after.",
+        *setups_told((advice.results, advice.dataset) for choice in found for advice in choice.advices),
     ]
     return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes)
 

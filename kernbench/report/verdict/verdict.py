@@ -7,6 +7,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import HOLDS
 from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
+from kernbench.report.tables.metric_table import setups_told
 from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.table import Column, Entry, Table, words
 from kernbench.report.verdict.advice import advise, is_measured, most_chosen
@@ -242,14 +243,14 @@ def _table(name, caption, advices):
 
 
 def _notes(advices):
-    """On which data no method is better than a constant, and which models did not take part."""
+    """On which data no method is better than a constant, which models did not take part, where set-ups differ."""
     notes, absent = _useless(advices), {}
     for advice in advices:
         for name, reason in advice.display.left_out.items():
             absent.setdefault((name, reason), []).append(advice.results.experiment.name)
     for (name, reason), experiments in absent.items():
         notes.append(f"{name} is not in {text.listed(list(dict.fromkeys(experiments)))}: {reason}.")
-    return notes
+    return notes + setups_told((advice.results, advice.dataset) for advice in advices)
 
 
 def _useless(advices):

@@ -87,6 +87,15 @@ def test_lines_are_medians_with_the_range_of_repeats(toy, records):
     assert only.name == "b"
 
 
+def test_a_shade_over_machines_is_told(drawn, records):
+    rows = [records.one(repeat=k, trace={"x": [1, 2], "y": [k, 10.0 * k]}) for k in (1, 2)]
+    display = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"))
+    (one,) = drawn(rows, display)
+    rows[1]["environment"]["processor"] = "Fast CPU"
+    (two,) = drawn(rows, display)
+    assert "range over seeds and repeats." in one.caption and "over seeds, repeats and set-ups." in two.caption
+
+
 def test_a_span_ends_the_axis_and_the_caption_says_so(drawn, records):
     rows = [records.one(trace={"x": [1, 2, 3], "y": [400.0, 2.0, 1.0]})]
     whole = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y", log=True), panel="dataset")

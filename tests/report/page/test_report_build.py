@@ -149,9 +149,17 @@ def test_paper_scale_gives_the_verdict_and_the_section(write, records, tmp_path)
 def test_two_setups_are_told_apart(write, records, tmp_path):
     rows = records.race(2)
     for record in rows[4:]:
-        record["environment"]["git_commit"] = "decaf"
+        record["environment"]["processor"] = "Fast CPU"
     content = page_of(build(write(rows), tmp_path / "out"))
-    assert "2 different set-ups" in content and "decaf" in content and "c0ffee" in content
+    assert "2 different set-ups" in content and "Fast CPU" in content and "Test CPU" in content
+
+
+def test_two_commits_are_no_setups_of_their_own(write, records, tmp_path):
+    rows = records.race(2)
+    for k, record in enumerate(rows):
+        record["environment"] |= {"code": "0123", "git_commit": "c0ffee" if k < 4 else "decaf"}
+    content = page_of(build(write(rows), tmp_path / "out"))
+    assert "set-ups" not in content and "<dd>c0ffee, decaf</dd>" in content
 
 
 def test_hostile_names_are_text(write, records, tmp_path):

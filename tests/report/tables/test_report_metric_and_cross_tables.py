@@ -290,3 +290,31 @@ def test_a_ratio_to_zero_is_no_number(records, made):
 def test_the_csv_of_the_data_has_whole_checksums_and_numbers(toy, records):
     row = data_table(records.results(toy, records.race(1))).blocks[0][1][0]
     assert [entry.value for entry in row[2:6]] == [1000, 500, 20, "ab" * 32]
+
+
+def test_a_table_of_one_method_explains_what_it_marks(toy, records):
+    (libsvm,) = (method for method in toy.methods if method.name == "libsvm")
+    alone = replace(toy, methods=(libsvm,), claims=(), tables=(), figures=(), paper_numbers=toy.paper_numbers[:2])
+    rows = [records.one("libsvm", scale="quick", dataset="blobs", kind="generated")]
+    table = metric_table(MetricTable("m", "M", (Quantity("test_error", "paper"),)), records.results(alone, rows))
+    assert table.blocks[0][1][0][1].text == "14.9†"
+    assert "† blobs: the paper's numbers are from adult." in table.notes
+
+
+@pytest.mark.parametrize(
+    ("display", "told"),
+    [
+        (MetricTable("m", "M", ("test_error", Quantity("fit_seconds", "median"))), True),
+        (MetricTable("m", "M", ("test_error",)), False),
+        (CrossTable("t", "T", "fit_seconds"), True),
+        (CrossTable("t", "T", "fit_seconds", baseline="libsvm"), False),
+        (CrossTable("t", "T", "test_error"), False),
+    ],
+)
+def test_a_table_of_times_names_the_data_sets_of_several_machines(records, made, display, told):
+    rows = records.race() + records.race(dataset="mnist")
+    for record in rows[4:8]:  # a repeat on adult
+        record["environment"]["processor"] = "Fast CPU"
+    notes = [note for note in made(rows, display).notes if note.startswith("Repeats on")]
+    assert [note.partition(" are ")[0] for note in notes] == ["Repeats on adult"] * told
+    assert not [note for note in made(records.race(), display).notes if "set-ups" in note]
