@@ -143,8 +143,9 @@ def possessive(name):
 
 
 def heading(metric):
-    """A metric's label and unit, for a column or an axis."""
-    return f"{metric.label}{f' ({metric.unit})' if metric.unit else ''}"
+    """A metric's label and unit, for a column or an axis; of a fraction in hundredths that it is one."""
+    unit = metric.unit or ("× 100" if metric.factor == 100.0 else "")
+    return f"{metric.label} ({unit})" if unit else metric.label
 
 
 def scaled(metric, value, error=None):
@@ -182,11 +183,13 @@ def fitting(metric, value, digits=3):
 
 def amount(metric, difference):
     """A difference without its sign, in words: ``0.07 points``."""
-    if metric.unit == "%":
-        return f"{100 * difference:.2f} points"
-    if metric.factor == 100.0:
-        return f"{100 * difference:.2f} {metric.unit}".rstrip()
-    return f"{metric.factor * difference:.3g} {metric.unit}".rstrip()
+    shown = f"{100 * difference:.2f}" if metric.factor == 100.0 else f"{metric.factor * difference:.3g}"
+    return f"{shown} {unit_of_differences(metric)}".rstrip()
+
+
+def unit_of_differences(metric):
+    """The unit of differences of a metric: points for percentages, and for other fractions in hundredths."""
+    return "points" if metric.factor == 100.0 else metric.unit
 
 
 def signed(metric, difference, error=None):

@@ -143,9 +143,12 @@ def test_an_error_is_not_rounded_to_nothing():
     assert text.percent(0.5, 0.0) == "50.00 ± 0.00"
 
 
-def test_a_fraction_times_100_has_two_decimals_in_a_difference_too():
+def test_a_fraction_times_100_has_two_decimals_in_a_difference_too_and_says_what_it_is():
     area = Metric("pauc", "pAUC", "higher", ("metrics", "pauc"), "", 100.0)
-    assert text.signed(area, 0.002071) == "+0.21" and text.amount(area, 0.002071) == "0.21"
+    assert text.signed(area, 0.002071) == "+0.21" and text.amount(area, 0.002071) == "0.21 points"
+    assert text.heading(area) == "pAUC (× 100)"
+    other = Metric("gap", "gap", "lower", ("metrics", "gap"), "points", 100.0)
+    assert text.heading(other) == "gap (points)" and text.amount(other, 0.002071) == "0.21 points"
 
 
 def test_a_value_and_its_error_are_in_one_unit():

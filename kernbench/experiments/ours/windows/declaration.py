@@ -47,8 +47,8 @@ EXPERIMENT = Experiment(
         m.number("wins", "places won"),
         m.number("losses", "places lost"),
         m.number("places", "places"),
-        m.percent("largest", "largest difference", 1e-3, "higher", unit=""),
-        m.percent("least", "least difference", 1e-3, "higher", unit=""),
+        m.points("largest", "largest difference", 1e-3, "higher"),
+        m.points("least", "least difference", 1e-3, "higher"),
     ),
     claims=(
         Bound(
@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
         HeatMap(
             f"map-{name}",
             f"Partial AUC × 100, window less logistic regression, {PANELS[name]}",
-            Axis("trace.difference", "difference, in points", "", 100.0),
+            Axis("trace.difference", "difference", "points", 100.0),
             row="trace.positives",
             column="trace.range",
             datasets=(name,),
