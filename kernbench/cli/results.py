@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from kernbench.cli.errors import Refusing
+from kernbench.cli.plugins.option import PLUGIN
 
 FOLDER = click.option(
     "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
@@ -119,6 +120,7 @@ def merge_command(sources, results):
     help="A row for each record; or for each method, task and repeat, with the headline metric as an error.",
 )
 @FOLDER
+@PLUGIN
 def export_command(path, kind, results):
     """Write the newest record of every measurement as a table, .csv, .json or .parquet, or packed, .jsonl.xz.
 
@@ -137,6 +139,7 @@ def export_command(path, kind, results):
     from kernbench.experiments.run.storing.packing import ENDING
     from kernbench.report import text
     from kernbench.report.records.export import FORMATS, error_rows, record_rows, write_rows
+    from kernbench.report.records.reading import results_of
 
     name = path.name.lower()
     form = ENDING if name.endswith(f".{ENDING}") else path.suffix.lstrip(".").lower()
@@ -148,7 +151,10 @@ def export_command(path, kind, results):
     if not records:
         raise ValueError(f"there are no records in {str(results)!r}; make some with: kernbench run")
     if kind == "errors":
-        rows = error_rows(records)
+        found, undeclared = results_of(records)  # which metric is the headline, a declaration says
+        for note in undeclared:
+            click.echo(f"kernbench: note: {note}", err=True)
+        rows = error_rows(found)
     else:
         rows = records if form == ENDING else record_rows(records)
     write_rows(rows, path, form)

@@ -76,6 +76,15 @@ def test_errors_are_lower_where_the_method_is_better(kernbench, folder, recorded
         assert row["task"].startswith("scs-accuracy/quick/") and 0 <= float(row["error"]) <= 1
 
 
+def test_errors_of_an_experiment_that_is_not_declared_are_left_out_with_a_note(kernbench, recorded):
+    store = Store("some")
+    for name in ("scs-accuracy", "mine"):
+        store.append(recorded[0] | {"experiment": name, "key": name})
+    done = kernbench("results", "export", "errors.csv", "--rows", "errors", "--results", "some")
+    assert "1 row written to errors.csv" in done.stdout
+    assert "1 record left out: unknown experiment 'mine'" in done.stderr and "needs --plugin FILE" in done.stderr
+
+
 def test_merge_skips_and_names_what_is_not_a_record(kernbench, recorded):
     Path("some.jsonl.xz").write_bytes(packed([recorded[0], {"experiment": "x"}]))
     merged = kernbench("results", "merge", "some.jsonl.xz", "--results", "all")

@@ -107,8 +107,8 @@ def _interval(results, metric, claim, found, n_repeats):
         return SINGLE
     names = (results.label(claim.method), results.short_label(claim.baseline))
     low, high, worse = (text.signed(metric, value) for value in (*found.interval, found.value))
+    worse = f"{worse} {text.unit_of_differences(metric)}".rstrip()
     return (
         f"How much worse {names[0]} is than {names[1]}, mean over {n_repeats} repeats: "
-        f"{f'{worse} {text.unit_of_differences(metric)}'.rstrip()} (95 % interval {low} to {high}, by Student's t on the differences within "
-        "repeats)."
+        f"{worse} (95 % interval {low} to {high}, by Student's t on the differences within repeats)."
     )

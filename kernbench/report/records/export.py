@@ -6,7 +6,6 @@ from pathlib import Path
 
 from kernbench._files import written_whole
 from kernbench.experiments.run.storing.packing import ENDING, packed
-from kernbench.report.records.reading import results_of
 from kernbench.report.statistics import finite
 
 IDENTITY = ("experiment", "scale", "dataset", "method", "repeat", "seed", "status", "error", "started", "key")
@@ -44,10 +43,14 @@ def _flat(prefix, values):
     return flat
 
 
-def error_rows(records):
+def error_rows(found):
     """One row for each method, task and repeat, with the headline metric as an error: lower is better.
 
     From it follow Elo ratings, win rates and improvability, as benchmarks of tabular learners compute them.
+
+    Parameters
+    ----------
+    found : list of Results
 
     Returns
     -------
@@ -57,7 +60,7 @@ def error_rows(records):
         minus it.
     """
     rows = []
-    for results in results_of(records)[0]:
+    for results in found:
         experiment = results.experiment
         for record in (record for cell in results.cells.values() for record in cell.ok):
             metric, value = experiment.headline(record)

@@ -8,6 +8,7 @@ from kernbench.experiments import registry
 from kernbench.experiments.declare import Axis, Marks, Metric, Scale, Setting
 from kernbench.report.records.cells import Cell, cells_of, outside_trace, paired, setup_of
 from kernbench.report.records.export import error_rows, record_rows, write_rows
+from kernbench.report.records.reading import results_of
 from kernbench.report.records.rows import rows_of
 
 
@@ -60,11 +61,11 @@ def test_the_error_of_a_fraction_is_1_minus_it_whatever_its_unit(toy, records, m
         (Metric("pauc", "gain", "higher", ("metrics", "pauc"), "points", 100.0), -0.9),
     ):
         monkeypatch.setattr(registry, "EXPERIMENTS", (replace(toy, metrics=(metric, *toy.metrics)),))
-        assert error_rows(rows)[0]["error"] == pytest.approx(error)
+        assert error_rows(results_of(rows)[0])[0]["error"] == pytest.approx(error)
 
 
 def test_rows_of_errors_have_the_times_of_fit_and_predict(toy, records):
-    (row,) = error_rows([records.one("smo", seconds=3.0)])
+    (row,) = error_rows([records.results(toy, [records.one("smo", seconds=3.0)])])
     assert (row["fit_seconds"], row["predict_seconds"]) == (3.0, 0.1)
 
 
