@@ -172,7 +172,7 @@ def _hurried(choice):
             wins.setdefault(advice.results.short_label(found[0]), []).append((found[1], advice))
     if not wins:
         is_known = any(advice.has_baseline for advice in choice.advices)
-        return "no method finished in time" if is_known else text.DASH
+        return "no method finished in time in every repeat" if is_known else text.DASH
     name, places = max(wins.items(), key=lambda item: len(item[1]))
     value, advice = places[0]
     shown = text.with_unit(advice.metric, value)
