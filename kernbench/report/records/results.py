@@ -151,10 +151,11 @@ class Results:
     def has_chance(self, dataset, method):
         """Whether chance moves the results of a method from repeat to repeat: new data, or a seed with an effect.
 
-        A seed has none if the counts that it determines, and the distance to the optimum, are equal in all repeats.
+        A seed has none if the counts that it determines, and the distance to the optimum, are equal in all repeats. A
+        file of the user's is split anew in each.
         """
         setting, declared = self.setting(dataset), self.method(method)
-        if setting is not None and setting.repeat_argument is not None:
+        if self.kind(dataset) == "own" or (setting is not None and setting.repeat_argument is not None):
             return True
         if declared is not None and declared.seed_param is None:
             return False

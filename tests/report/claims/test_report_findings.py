@@ -265,6 +265,12 @@ def test_a_seed_without_an_effect_on_the_counts_is_no_chance(measured, records, 
     assert found(experiment, rows, Bound("", "smo", "test_error", 0.2))[0].verdict == verdict
 
 
+def test_repeats_on_a_file_of_the_users_own_are_chance(measured, records, found):
+    rows = [records.one(dataset="my.svm", kind="own", repeat=k, error=0.1) for k in range(3)]
+    (finding,) = found(measured, rows, Bound("", "smo", "test_error", 0.11))
+    assert finding.verdict == OPEN and "So few repeats do not decide this" in finding.judgements[0].why
+
+
 def test_experiments_of_a_page_share_the_correction(measured, records):
     rows = [records.one(repeat=k, error=error) for k, error in enumerate((0.10, 0.12, 0.14))]
     one = records.results(replace(measured, claims=(Bound("", "smo", "test_error", 0.22),)), rows)
