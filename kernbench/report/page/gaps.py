@@ -73,14 +73,14 @@ def _failures(results):
 
 
 def _repeats(results):
-    """Cells with fewer repeats than declared."""
+    """Methods on data sets with fewer repeats than declared."""
     declared, few = results.experiment.scale(results.scale).repeats, {}
     for cell in results.cells.values():
         if len(cell.records) < declared:
             few.setdefault(len(cell.records), []).append(cell)
     for number, cells in sorted(few.items()):
         if len(cells) == len(results.cells):
-            where = "all cells"
+            which = "all"
         else:
-            where = f"{text.plural(len(cells), 'cell')} of {len(results.cells)}"
-        yield f"{number} of {text.plural(declared, 'repeat')} in {where}."
+            which = f"{len(cells)} of {len(results.cells)}"
+        yield f"{number} of {text.plural(declared, 'repeat')} for {which} pairs of method and data set."

@@ -177,7 +177,8 @@ def _caveats(scale, cells):
     elif n_single:
         have = "has" if n_single == 1 else "have"
         caveats.append(
-            f"{n_single} of {len(cells)} cells {have} one repeat only: nothing is known of the scatter there."
+            f"{n_single} of {len(cells)} pairs of method and data set {have} one repeat only: nothing is known of the "
+            "scatter there."
         )
     if scale == "quick":
         caveats.append(
@@ -193,7 +194,11 @@ def _caveats(scale, cells):
 def recommendation(display, results):
     """The table of a :class:`~kernbench.experiments.declare.Recommendation` alone; None without records."""
     advices = _advices([(results, display)])
-    return _table(results.file_name(display.name), display.caption, advices) if advices else None
+    if not advices:
+        return None
+    table = _table(results.file_name(display.name), display.caption, advices)
+    table.notes[:0] = _useless(advices)
+    return table
 
 
 def _table(name, caption, advices):
@@ -243,8 +248,8 @@ def _table(name, caption, advices):
 
 
 def _notes(advices):
-    """On which data no method is better than a constant, which models did not take part, where set-ups differ."""
-    notes, absent = _useless(advices), {}
+    """Which models did not take part, and where set-ups differ."""
+    notes, absent = [], {}
     for advice in advices:
         for name, reason in advice.display.left_out.items():
             absent.setdefault((name, reason), []).append(advice.results.experiment.name)

@@ -114,8 +114,8 @@ def test_nothing_is_missing_only_where_nothing_failed(grid, records):
     ]
     fewer = [row for row in rows if row["repeat"] < 2]
     assert gaps(records.results(grid, fewer))[-2:] == [
-        "1 of 3 repeats in 2 cells of 12.",
-        "2 of 3 repeats in 10 cells of 12.",
+        "1 of 3 repeats for 2 of 12 pairs of method and data set.",
+        "2 of 3 repeats for 10 of 12 pairs of method and data set.",
     ]
 
 
@@ -125,7 +125,7 @@ def test_what_is_missing_counts_what_failed_and_what_is_absent(grid, records):
         "Of 4 fits 1 ended in an error and 2 ran out of time; without records: 2 of 3 data sets and 1 of 4 methods."
     )
     fewer = rows_of(records, SELECTIONS["an optional one too"], repeats=2)
-    assert gaps(records.results(grid, fewer)) == ["2 of 3 repeats in all cells."]
+    assert gaps(records.results(grid, fewer)) == ["2 of 3 repeats for all pairs of method and data set."]
 
 
 def test_a_snapshot_is_made_again_by_the_command_that_made_it(grid, records):
@@ -141,7 +141,8 @@ def test_repeats_are_told_from_how_many_to_how_many(grid, records):
     assert basis(rows_of(records, cells)).basis.endswith(" 3 repeats.")
     mixed = basis(rows_of(records, cells[:1], repeats=5) + rows_of(records, cells[1:], repeats=1))
     assert mixed.basis.endswith(" 1 to 5 repeats.")
-    assert "1 of 2 cells has one repeat only: nothing is known of the scatter there." in mixed.caveats
+    alone = "1 of 2 pairs of method and data set has one repeat only: nothing is known of the scatter there."
+    assert alone in mixed.caveats
 
 
 def test_every_data_set_with_numbers_of_a_paper_says_what_the_paper_had():
