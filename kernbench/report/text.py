@@ -199,7 +199,7 @@ def signed(metric, difference, error=None):
     if metric.factor == 100.0:
         shown = points(difference)
     else:
-        shown = f"{metric.factor * difference:+.3g}".replace("-", "−")
+        shown = f"{metric.factor * difference:+.3g}".replace("-", "−") if difference else "0"
     return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
 
 

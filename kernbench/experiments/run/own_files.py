@@ -41,7 +41,7 @@ def with_own_files(experiments, datasets):
             continue
         path = Path(dataset).resolve()
         if not path.is_file():
-            raise FileNotFoundError(f"there is no data file {dataset}")
+            raise FileNotFoundError(f"there is no data file {dataset}, and no data set of that name")
         if path.name in known:
             raise ValueError(f"{dataset}: there is a data set {path.name!r} already; rename the file")
         experiments = _with_file(experiments, path)

@@ -157,6 +157,11 @@ def test_a_value_and_its_error_are_in_one_unit():
     assert text.signed(memory, 2**20, 2**18) == "+1 ± 0.25" and text.amount(memory, 2**21) == "2 MB"
 
 
+def test_a_difference_of_nothing_has_no_sign():
+    for metric in (Metric("m", "m", "lower", ("m",)), Metric("m", "m", "lower", ("m",), "%", 100.0)):
+        assert {text.signed(metric, difference) for difference in (0.0, -0.0)} <= {"0", "0.00"}
+
+
 def test_a_papers_whole_percentage_keeps_a_decimal():
     error = Metric("error", "error", "lower", ("metrics", "error"), "%", 100.0)
     assert [text.printed(error, value) for value in (0.15, 0.149)] == ["15.0", "14.9"]
