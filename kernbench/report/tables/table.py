@@ -72,6 +72,8 @@ class Table:
     blocks : list of (str, list of tuple of Entry)
         Heading (a data set; empty for none) and rows.
     notes : list of str
+    heading : str
+        What the headings of blocks are, for the forms in which they are a column.
     """
 
     name: str
@@ -79,12 +81,13 @@ class Table:
     columns: tuple
     blocks: list
     notes: list = field(default_factory=list)
+    heading: str = "data"
 
     def to_csv(self):
         """The table as CSV text: full precision, and an additional column for each standard error."""
         headed, rows = self._flat()
         with_error = [any(row[i].error is not None for _, row in rows) for i in range(len(self.columns))]
-        header = ["data"] if headed else []
+        header = [self.heading] if headed else []
         for column, doubled in zip(self.columns, with_error):
             header += [column.csv_label] + ([f"{column.csv_label}_standard_error"] if doubled else [])
         lines = [header]
@@ -98,7 +101,7 @@ class Table:
     def to_markdown(self):
         """The table in Markdown; blocks become a first column."""
         headed, rows = self._flat()
-        labels = (["data"] if headed else []) + [column.label for column in self.columns]
+        labels = ([self.heading] if headed else []) + [column.label for column in self.columns]
         rules = (["---"] if headed else []) + ["---:" if column.numeric else "---" for column in self.columns]
         fields = (([heading] if headed else []) + [entry.text for entry in row] for heading, row in rows)
         return "\n".join(markdown_rows(labels, rules, fields))

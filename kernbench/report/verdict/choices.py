@@ -83,7 +83,7 @@ def choice_table(found):
         "are those of the training data; stand-ins are generated, not the data they are named after.",
         *setups_told((advice.results, advice.dataset) for choice in found for advice in choice.advices),
     ]
-    return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes)
+    return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes, heading="task")
 
 
 def _row(choice):

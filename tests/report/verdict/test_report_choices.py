@@ -39,6 +39,13 @@ def test_a_row_says_what_to_use_where_and_what_else_costs(row, records):
     assert found["n_records"].value == 12
 
 
+def test_outside_the_page_the_task_is_a_column_of_its_name(toy, records):
+    table = choice_table(choices(verdicts([records.results(toy, records.race())])))
+    assert table.to_csv().startswith("task,method,data_sets,")
+    assert table.to_markdown().splitlines()[0].startswith("| task | use | where it won |")
+    assert table.to_csv().splitlines()[1].startswith("A kernel SVM,")
+
+
 def test_a_race_that_a_constant_wins_is_told(toy, row, records):
     raced = replace(toy, methods=(*toy.methods, Method("zero", "zero model", "sklearn.dummy:DummyClassifier")))
     others = [*records.race(), *records.race(dataset="mnist")]
