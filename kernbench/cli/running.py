@@ -283,7 +283,8 @@ def _print_summary(summary, results, command):
         done += f", {summary.n_shared} measured by another run meanwhile"
     click.echo(f"{done}; records in {results}")
     if summary.n_left:
-        click.echo(f"The time is up, {text.plural(summary.n_left, 'fit')} are left: repeat the command to continue")
+        are = "is" if summary.n_left == 1 else "are"
+        click.echo(f"The time is up, {text.plural(summary.n_left, 'fit')} {are} left: repeat the command to continue")
     if summary.failed:
         statuses = [record["status"] for record in summary.failed]
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))

@@ -102,7 +102,7 @@ def test_room_on_the_disk(monkeypatch, tmp_path, free, status):
 def test_a_torn_line_is_a_lack_and_a_newer_schema_is_broken(tmp_path):
     (tmp_path / "peers-svm.jsonl").write_text('{"key": "torn\n')
     (found,) = surroundings.store(tmp_path)
-    assert found.status == LACK and "results clean" in found.remedy
+    assert found.status == LACK and "; 1 line is not a record: " in found.found and "results clean" in found.remedy
     record = dict.fromkeys(("key", "experiment", "scale", "dataset", "method", "started"), "x")
     record |= dict.fromkeys(("metrics", "seconds", "trace", "params", "data", "environment"), {})
     (tmp_path / "x.jsonl").write_text(json.dumps({**record, "status": "ok", "repeat": 0, "seed": 0, "schema": 99}))

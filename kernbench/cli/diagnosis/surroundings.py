@@ -80,7 +80,8 @@ def store(folder):
     if later:
         return [Finding("store", BROKEN, f"{found}; {later[0]}", "or give another folder: --results FOLDER")]
     if skipped:
-        words = f"{found}; {len(skipped)} lines are not records: {skipped[0]}"
+        are = "is not a record" if len(skipped) == 1 else "are not records"
+        words = f"{found}; {text.plural(len(skipped), 'line')} {are}: {skipped[0]}"
         remedy = f"kernbench results clean --results {shlex.quote(str(folder))} (keeps a copy)"
         return [Finding("store", LACK, words, remedy)]
     return [Finding("store", OK, found)]
