@@ -222,9 +222,10 @@ class _Chart:
     def remarks(self):
         """Sentences of the caption after the title."""
         display = self.display
-        if display.band and any(line.scatters for line in self.every):
-            mixed = any(map(self.results.has_several_setups, self.results.chosen_datasets(display)))
-            yield f"Line: median; shade: range over seeds{', repeats and set-ups' if mixed else ' and repeats'}."
+        if any(line.scatters for line in self.every):
+            mixed = self.results.has_several_setups(*self.results.chosen_datasets(display))
+            over = f"over seeds{', repeats and set-ups' if mixed else ' and repeats'}"
+            yield f"Line: median; shade: range {over}." if display.band else f"Line: median {over}."
         if display.steps:
             yield "Marks: final models."
         if any(line.name in display.final_only for line in self.every):

@@ -15,12 +15,18 @@ class Grid:
     """
 
     def __init__(self, display, results, row, column):
-        self.display, self.categories = display, (row, column)
+        self.display, self.results, self.categories = display, results, (row, column)
         self.values = results.medians(display, self.categories)
         self.rows, self.columns = (
             {names[side]: results.category_label(place, names[side]) for names in self.values}
             for side, place in enumerate(self.categories)
         )
+
+    def remarks(self):
+        """The sentence of the caption on what the numbers are; none for a single repeat."""
+        if len({record["repeat"] for record in self.results.chosen_records(self.display)}) > 1:
+            mixed = self.results.has_several_setups(*self.results.chosen_datasets(self.display))
+            yield f"Medians over repeats{' and set-ups' if mixed else ''}."
 
     def words(self, digits):
         """The grid in words, for screen readers."""

@@ -27,7 +27,7 @@ def picture(display, results):
         lambda axes, fonts: _draw(axes, fonts, display, grid),
         (layout.SIZE[0], ROW * len(grid.rows) + 0.95),
     )
-    remarks = [f"{text.capitalised(text.heading(display.value))}."]
+    remarks = [f"{text.capitalised(text.heading(display.value))}.", *grid.remarks()]
     return picture_of(display, results, drawn, grid.csv_rows(), remarks)
 
 

@@ -28,7 +28,7 @@ def picture(display, results):
         lambda axes, fonts: _draw(axes, fonts, display, grid, styles, columns),
         (layout.SIZE[0], ROW * len(grid.rows) + 1.2 + legend),
     )
-    remarks = [f"Dashed: {display.reference_label}."] if display.reference_label else []
+    remarks = [*grid.remarks(), *([f"Dashed: {display.reference_label}."] if display.reference_label else [])]
     return picture_of(display, results, drawn, grid.csv_rows(), remarks)
 
 

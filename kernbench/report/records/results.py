@@ -172,10 +172,13 @@ class Results:
         """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"``, ``"own"`` or ``"unknown"``."""
         return str(self.data(dataset).get("kind") or "unknown")
 
-    def has_several_setups(self, dataset):
-        """Whether the successful records of a data set are from several machines, or states of the code."""
-        cells = (cell for (data, _), cell in self.cells.items() if data == dataset)
-        return len({setup_of(record) for cell in cells for record in cell.ok}) > 1
+    def has_several_setups(self, *datasets):
+        """Whether the successful records of one of some data sets are from several machines, or states of the code."""
+        found = {}
+        for (data, _), cell in self.cells.items():
+            if data in datasets:
+                found.setdefault(data, set()).update(map(setup_of, cell.ok))
+        return any(len(setups) > 1 for setups in found.values())
 
     def label(self, name):
         """The label of a method in figures and tables."""

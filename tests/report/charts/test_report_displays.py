@@ -96,6 +96,19 @@ def test_a_shade_over_machines_is_told(drawn, records):
     assert "range over seeds and repeats." in one.caption and "over seeds, repeats and set-ups." in two.caption
 
 
+def test_captions_say_that_numbers_are_medians_where_there_are_several(drawn, records):
+    value = Axis("metrics.test_error", "test error", "%", 100.0)
+    displays = (Marks("m", "M", value), HeatMap("h", "H", value))
+    assert [p.caption for p in drawn([records.one()], *displays)] == ["M.", "H. Test error (%)."]
+    rows = [records.one(repeat=k) for k in range(2)]
+    assert all(picture.caption.endswith(" Medians over repeats.") for picture in drawn(rows, *displays))
+    rows[1]["environment"]["processor"] = "Fast CPU"
+    assert all(p.caption.endswith(" Medians over repeats and set-ups.") for p in drawn(rows, *displays))
+    rows = [records.one(repeat=k, trace={"x": [1, 2], "y": [k, 10.0 * k]}) for k in (1, 2)]
+    (bare,) = drawn(rows, Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"), band=False))
+    assert bare.caption == "C. Line: median over seeds and repeats."
+
+
 def test_a_span_ends_the_axis_and_the_caption_says_so(drawn, records):
     rows = [records.one(trace={"x": [1, 2, 3], "y": [400.0, 2.0, 1.0]})]
     whole = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y", log=True), panel="dataset")
