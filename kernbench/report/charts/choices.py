@@ -8,6 +8,7 @@ from kernbench.report.charts.drawing.picture import Picture
 from kernbench.report.charts.drawing.styles import GRID, INK, category_styles
 from kernbench.report.statistics import finite
 from kernbench.report.tables.table import csv_text
+from kernbench.report.verdict.advice import places
 
 SIZE = (2.3, 1.45)  # inches
 NAME, TITLE = "choices", "The recommended method, by size of the data"
@@ -66,8 +67,9 @@ def _usual(advice):
 
 
 def _words(task, races):
+    place = places([advice for _, _, advice in races])
     parts = [
-        f"{advice.dataset}, {text.count(rows)} rows: {label} in {text.seconds(advice.seconds)}, "
+        f"{place(advice)}, {text.count(rows)} rows: {label} in {text.seconds(advice.seconds)}, "
         f"{advice.peer} in {text.seconds(_usual(advice))}"
         for label, rows, advice in races
     ]

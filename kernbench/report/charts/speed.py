@@ -7,6 +7,7 @@ from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import Picture
 from kernbench.report.charts.drawing.styles import BLUE, GRID, INK
 from kernbench.report.tables.table import csv_text
+from kernbench.report.verdict.advice import places
 from kernbench.report.verdict.headlines import against, recommended
 
 NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each race"
@@ -42,9 +43,10 @@ def speed_picture(verdicts):
 
 
 def _races(advices):
-    """Data sets with their ratios: 1 where the usual choice itself won; none where it has no time."""
+    """Races by name with their ratios: 1 where the usual choice itself won; none where it has no time."""
+    place = places(advices)
     ratios = [(advice, 1.0 if advice.method == advice.display.baseline else advice.ratio) for advice in advices]
-    return [(advice.dataset, ratio) for advice, ratio in ratios if ratio is not None]
+    return [(place(advice), ratio) for advice, ratio in ratios if ratio is not None]
 
 
 def _words(tasks):

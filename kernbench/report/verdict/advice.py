@@ -1,5 +1,6 @@
 """The recommended method for one data set."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -193,6 +194,19 @@ def _times_as_long(time, cell, other):
     """The time of a method over that of another, within runs; that of the medians if no run has both."""
     ratio = speed(time, other, cell)
     return cell.median(time) / other.median(time) if ratio is None else ratio
+
+
+def places(advices):
+    """A function that names the race of an advice: by its data set, with the experiment where two have one of the name.
+
+    So there are as many names as races.
+    """
+    counts = Counter(advice.dataset for advice in advices)
+
+    def place(advice):
+        return f"{advice.dataset} of {advice.results.experiment.name}" if counts[advice.dataset] > 1 else advice.dataset
+
+    return place
 
 
 def most_chosen(advices):

@@ -1,12 +1,10 @@
 """The reasons for and against the recommended method, one sentence each."""
 
-from collections import Counter
-
 from kernbench.report import text
 from kernbench.report.records.cells import relative_excess
 from kernbench.report.statistics import finite_values
 from kernbench.report.tables.quantities import seconds_to
-from kernbench.report.verdict.advice import CLOSE
+from kernbench.report.verdict.advice import CLOSE, places
 
 SAME_OPTIMUM = 1e-3  # objectives that differ by less than this share are equivalent for a classifier
 
@@ -33,7 +31,7 @@ def reasons(advices, chosen):
         [advice for advice in advices if advice.display.rough is not None],
         lambda advice: (*_peer_of(advice), advice.display.rough),
     )
-    place = _places(advices)
+    place = places(advices)
     sentences = [_speed(own, len(advices), place) for own in _grouped(mine)]
     sentences += [_elsewhere(own, place) for own in others]
     sentences += [_close(advices, place), _unclear(advices, place)]
@@ -42,19 +40,6 @@ def reasons(advices, chosen):
     sentences += [_memory(mine), _budget(advices, place)]
     sentences += [_rough(own, place) for own in rough]
     return [sentence for sentence in sentences if sentence]
-
-
-def _places(advices):
-    """A function that names the race of an advice: by its data set, with the experiment where two have one of the name.
-
-    So there are as many names as races.
-    """
-    counts = Counter(advice.dataset for advice in advices)
-
-    def place(advice):
-        return f"{advice.dataset} of {advice.results.experiment.name}" if counts[advice.dataset] > 1 else advice.dataset
-
-    return place
 
 
 def _peer_of(advice):

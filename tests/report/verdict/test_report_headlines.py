@@ -6,7 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from kernbench.report.charts.choices import choice_picture
 from kernbench.report.charts.speed import COLUMNS, speed_picture
+from kernbench.report.verdict.choices import choices
 from kernbench.report.verdict.headlines import MOST_ROWS, headline_table, recommended
 from kernbench.report.verdict.verdict import verdicts
 
@@ -54,6 +56,14 @@ def test_long_names_are_broken_into_lines_and_leave_room_for_the_dots(toy, judge
     )
     named = [line for line in lines if "pipeline" in line or "usual choice whose" in line]
     assert len(named) == 2 and max(len(line) for line in named) <= COLUMNS
+
+
+def test_races_on_data_of_one_name_have_names_of_their_own_in_both_figures(toy, records):
+    found = verdicts([records.results(replace(toy, name=name), records.race()) for name in ("one", "two")])
+    assert "adult of one 4.5, adult of two 4.5" in speed_picture(found).svg_inline
+    _, *rows = speed_picture(found).csv.splitlines()
+    assert [row.split(",")[-2] for row in rows] == ["adult of one", "adult of two"]
+    assert "adult of two, 1,000 rows: SMO in 2 s" in choice_picture(choices(found)).svg_inline
 
 
 def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, records):
