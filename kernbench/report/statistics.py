@@ -1,6 +1,7 @@
 """Statistics over repeats: means with their standard error, medians, and intervals if there are enough repeats."""
 
 import math
+import sys
 from dataclasses import dataclass
 from statistics import median
 
@@ -10,6 +11,7 @@ MIN_REPEATS = 5  # with fewer, a bootstrap interval or a rank test is not inform
 N_RESAMPLES = 2000
 NOISY_SPREAD = 0.25  # distance of the quartiles, as a share of the median, from which a sample is noisy
 MIN_QUARTILES = 3  # values
+LARGEST_LOG = math.log(sys.float_info.max)
 EXACT_SIZE = 60  # of both samples of a rank test, up to which its distribution is enumerated
 
 
@@ -40,9 +42,12 @@ def mean_and_error(values):
         return None, None
     if min(values) == max(values):  # whose mean, computed, may differ from them in the last digit
         return values[0], None if len(values) < 2 else 0.0
-    mean = math.fsum(values) / len(values)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-    return mean, math.sqrt(variance / len(values))
+    # In units of a power of two, which rounds nothing: sums and squares of a method that diverged would overflow.
+    _, power = math.frexp(max(map(abs, values)))
+    shares = [math.ldexp(value, -power) for value in values]
+    mean = math.fsum(shares) / len(shares)
+    variance = math.fsum((share - mean) ** 2 for share in shares) / (len(shares) - 1)
+    return math.ldexp(mean, power), math.ldexp(math.sqrt(variance / len(shares)), power)
 
 
 def median_or_none(values):
@@ -135,7 +140,7 @@ def estimate_of_ratios(values, limit, *, has_chance=True):
     if limit <= 0 or min(values) <= 0:
         return estimate(values, limit, has_chance=has_chance)
     found = estimate([math.log(value) for value in values], math.log(limit), has_chance=has_chance)
-    ends = found.interval and tuple(math.exp(end) for end in found.interval)
+    ends = found.interval and tuple(math.exp(end) if end < LARGEST_LOG else math.inf for end in found.interval)
     return Estimate(geometric_mean(values), ends, found.p_value, is_geometric=True)
 
 

@@ -162,6 +162,15 @@ def test_two_commits_are_no_setups_of_their_own(write, records, tmp_path):
     assert "set-ups" not in content and "<dd>c0ffee, decaf</dd>" in content
 
 
+def test_a_method_that_diverged_does_not_cost_the_page(write, records, tmp_path):
+    rows = records.race()
+    for record in rows:
+        if record["method"] == "sbp-quarter":
+            record["metrics"] |= {"test_error": 1e200 * (1 + record["repeat"]), "objective": 1.7e308}
+    built = build(write(rows), tmp_path / "out")
+    assert built.n_records == len(rows) and "cannot be judged" in page_of(built)
+
+
 def test_hostile_names_are_text(write, records, tmp_path):
     evil = '"><script>alert(1)</script>'
     rows = [record | {"dataset": f"../{evil}", "method": evil} for record in records.race(1)[:1]]

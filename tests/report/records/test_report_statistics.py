@@ -167,3 +167,17 @@ def test_equal_values_of_a_pair_count_half_and_decide_nothing():
 
 def test_negative_values_are_noisy_as_positive_ones_are():
     assert is_noisy([1.0, 2.0, 3.0]) and is_noisy([-1.0, -2.0, -3.0])
+
+
+@pytest.mark.parametrize("size", [1e200, 1.7e308, 5e-324])
+def test_sums_and_squares_of_any_numbers_stay_within_range(size):
+    values = [size, size / 2, -size]
+    mean, error = mean_and_error(values)
+    scaled = mean_and_error([value / size for value in values])
+    assert size == 5e-324 or (mean / size, error / size) == pytest.approx(scaled)
+    assert np.isfinite([mean, error]).all()
+
+
+def test_the_interval_of_ratios_that_differ_by_many_powers_of_ten_is_open():
+    found = estimate_of_ratios([1.0, 1e150], 1.0)
+    assert found.value == pytest.approx(1e75) and found.interval == (0.0, np.inf)
