@@ -12,7 +12,7 @@ from kernbench.report import text
 from kernbench.report.charts.curves import picture
 from kernbench.report.charts.drawing.frame import legible
 from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
-from kernbench.report.charts.drawing.scales import limits, round_ticks, ticks
+from kernbench.report.charts.drawing.scales import beyond, limits, round_ticks, ticks
 from kernbench.report.charts.drawing.styles import category_styles, method_styles
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.marks import legend_columns
@@ -422,3 +422,4 @@ def test_an_axis_of_huge_numbers_ends_somewhere(log):
     low, high = limits([[0.1, 1.7e308], [np.inf]], log)
     assert np.isfinite([low, high]).all() and low < high
     assert np.isfinite(ticks(low, high, True) if log else round_ticks(low, high)).all()
+    assert np.isfinite(beyond(limits([[1e-17, 1e300]], log), 0.3, log))

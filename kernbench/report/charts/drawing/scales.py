@@ -3,7 +3,7 @@
 import numpy as np
 
 MARGIN = 0.06  # of an axis, beyond its outermost points
-LARGEST = 1e250  # what lies beyond is cut; ends and steps of an axis must be finite
+LARGEST = 1e150  # what lies beyond is cut; ends and steps of an axis, with room for names, must be finite
 MANY = 7  # powers of ten; if there are more, every second or third is shown
 
 
