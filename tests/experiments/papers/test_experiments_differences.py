@@ -41,6 +41,13 @@ def test_the_sentence_tells_what_is_declared(experiment):
     assert not list(faults(experiment)), experiment.differs
 
 
+@pytest.mark.parametrize("experiment", ON_PAPERS, ids=lambda experiment: experiment.name)
+def test_the_note_tells_what_runs_only_by_name(experiment):
+    """Data sets that a run of all leaves out are in the note, so that nobody takes the others for all of the paper."""
+    left_out = [setting.name for setting in experiment.scale("paper").settings if setting.optional]
+    assert not left_out or "by name" in experiment.note, left_out
+
+
 def test_a_sentence_that_tells_something_else_is_noticed():
     """Other repeats, another limit, another grid: each is found."""
     (one,) = [experiment for experiment in EXPERIMENTS if experiment.name == "rocsvm-real"]
