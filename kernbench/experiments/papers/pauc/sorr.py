@@ -139,6 +139,6 @@ EXPERIMENT = Experiment(
     "iterations, just above it. All methods start from the same logistic regression. Of the "
     "paper's grid are μ′ = 1,000 and the lengths of outer iterations, 50 and 100 (k + 1)², not γ′ = 2,000, c, and the "
     "100 steps from one linearisation to the next of DCA with constant steps, of which the paper takes 2,000 or "
-    "3,000. AGD and DCA take 11,550 steps; the model of AGD is that of its last complete outer iteration, after "
-    "10,200 of them. One thread.",
+    "3,000: where AGD ends above a DCA, other steps may change that, and none were tried. AGD and DCA take "
+    "11,550 steps; the model of AGD is that of its last complete outer iteration, after 10,200 of them. One thread.",
 )
