@@ -70,6 +70,8 @@ def test_every_paper_has_a_page_with_all_that_was_measured():
     for paper in papers.PAPERS:
         page = (DOCS / "papers" / f"{paper.page}.md").read_text(encoding="utf-8")
         assert papers.PLACE.findall(page) == [paper.page]
+        said = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
+        assert said[:3] == ["What the paper says", "What was found", "What is missed, and why"]
         text = papers.filled(page)
         for experiment in EXPERIMENTS:
             details = f"details/{experiment.name}-paper.md"
