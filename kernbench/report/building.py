@@ -85,7 +85,7 @@ def build(
         gc.collect()
         gc.freeze()  # or the collector would walk through all records again for every few figures
         try:
-            page = _page(found, notes, on_step, is_snapshot=bool(read_manifest(Path(results))))
+            page = _page(found, notes, on_step, runs=read_manifest(Path(results)).get("runs"))
         finally:
             gc.unfreeze()
         on_step("writing")
@@ -118,7 +118,7 @@ def _manifest(results):
     return {MANIFEST: path.read_text(encoding="utf-8")} if path.is_file() else {}
 
 
-def _page(found, notes, on_step, is_snapshot):
+def _page(found, notes, on_step, runs):
     from kernbench.report.charts.choices import choice_picture
     from kernbench.report.charts.overall import overall_profiles
     from kernbench.report.charts.speed import speed_picture
@@ -136,7 +136,7 @@ def _page(found, notes, on_step, is_snapshot):
     sections = []
     for results, stated in zip(shown.values(), findings(list(shown.values()))):
         on_step(f"drawing {results.experiment.name}, {results.scale} scale")
-        sections.append(make_section(results, stated, is_snapshot))
+        sections.append(make_section(results, stated, runs))
     advised = verdicts(found)
     chosen = choices(advised)
     return Page(

@@ -1,16 +1,18 @@
 """The commands that make the records of an experiment again, quoted for the shell."""
 
 import shlex
+from fnmatch import fnmatchcase
 
 from kernbench.report.records.cells import part
 
 OVERCOMMITTED = "overcommitted"
 
 
-def commands(results, is_snapshot=False):
+def commands(results, runs=None):
     """The shell commands that made the records, with their limits, threads and repeats, and the report.
 
-    A snapshot has one: its limits are those declared, and repeats depend on times.
+    A snapshot, with the `runs` of its manifest, has one: its limits are those declared, and repeats depend on times.
+    Further ones repeat what runs repeated more often than that.
 
     One command for all cells that were run alike: in most cases, one. Where the limits of some records are unknown,
     since they are of an older version, they count as those of the other records, if these agree.
@@ -19,12 +21,11 @@ def commands(results, is_snapshot=False):
     -------
     list of str
     """
-    if is_snapshot:
+    if runs is not None:
         scale = [] if results.scale == "paper" else ["--scale", results.scale]
-        return [
-            shlex.join(["kernbench", "snapshot", results.experiment.name, *scale]),
-            "kernbench report --results snapshot",
-        ]
+        start = ["kernbench", "snapshot", results.experiment.name, *scale]
+        made = [start, *([*start, *options] for options in _repeated(results, runs))]
+        return [*(shlex.join(_one_line(words)) for words in made), "kernbench report --results snapshot"]
     known = {limits for record in results.records if any(limits := _limits(record))}
     usual = known.pop() if len(known) == 1 else (None, None)
     groups = {}
@@ -38,6 +39,26 @@ def commands(results, is_snapshot=False):
         for (options, repeats), cells in groups.items()
     ]
     return [shlex.join(_one_line(words)) for words in (*made, ["kernbench", "report", *_plugins(results)])]
+
+
+def _repeated(results, runs):
+    """The options of the runs of a snapshot that asked for a number of repeats of cells of this experiment."""
+    name, found = results.experiment.name, {}
+    paths = ["/".join((name, *place)) for place in results.cells]
+    for run in runs:
+        repeats = run.get("repeats")
+        if repeats is None or name not in run.get("experiments", [name]):
+            continue
+        patterns = [
+            pattern
+            for pattern in run.get("only", ["*"])
+            if any(fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*") for path in paths)
+        ]
+        found.setdefault(repeats, {}).update(dict.fromkeys(patterns))
+    for repeats, patterns in found.items():
+        chosen = [] if "*" in patterns else [word for pattern in patterns for word in ("--only", pattern)]
+        if patterns:
+            yield [*chosen, "--repeats", str(repeats)]
 
 
 def _limits(record):

@@ -102,8 +102,11 @@ def _measured(results):
     return f"Of the {declared} declared, {text.span(counts, 'repeat')} of each fit {were} measured."
 
 
-def make_section(results, stated, is_snapshot=False):
-    """Compute everything the page shows of an experiment at one scale, beside the findings `stated`."""
+def make_section(results, stated, runs=None):
+    """Compute everything the page shows of an experiment at one scale, beside the findings `stated`.
+
+    `runs` are those of the manifest of a snapshot.
+    """
     experiment = results.experiment
     generated = [dataset for dataset in results.datasets if results.kind(dataset) == "generated"]
     facts = [data_table(results), failure_table(results)]
@@ -126,7 +129,7 @@ def make_section(results, stated, is_snapshot=False):
         gaps=gaps(results),
         generated=[] if experiment.own_data else generated,
         environments=environments(results.records),
-        commands=commands(results, is_snapshot),
+        commands=commands(results, runs),
         dates=dates(results.records),
         n_records=len(results.records),
         n_failed=sum(len(cell.failed) for cell in results.cells.values()),

@@ -129,8 +129,24 @@ def test_what_is_missing_counts_what_failed_and_what_is_absent(grid, records):
 
 
 def test_a_snapshot_is_made_again_by_the_command_that_made_it(grid, records):
-    made = commands(records.results(grid, rows_of(records, SELECTIONS["all"], repeats=2)), is_snapshot=True)
+    made = commands(records.results(grid, rows_of(records, SELECTIONS["all"], repeats=2)), runs=[{"only": ["toy/*"]}])
     assert made == ["kernbench snapshot toy", "kernbench report --results snapshot"]
+
+
+def test_a_snapshot_tells_which_cells_were_repeated_by_request(grid, records):
+    """Without this, the one command would make fewer repeats than the page shows."""
+    runs = [
+        {"only": ["toy/adult/smo", "other/adult/*"], "repeats": 5},
+        {"only": ["toy/mnist/*"], "repeats": 5, "experiments": ["toy"]},
+        {"only": ["other/*"], "repeats": 7},
+        {"experiments": ["other"], "repeats": 8},
+        {"experiments": ["toy"]},
+    ]
+    results = records.results(grid, rows_of(records, SELECTIONS["all"]))
+    base, repeated, _ = commands(results, runs=runs)
+    assert base == "kernbench snapshot toy"
+    assert repeated == "kernbench snapshot toy --only toy/adult/smo --only 'toy/mnist/*' --repeats 5"
+    assert commands(results, runs=[*runs, {"repeats": 9}])[2] == "kernbench snapshot toy --repeats 9"
 
 
 def test_repeats_are_told_from_how_many_to_how_many(grid, records):
