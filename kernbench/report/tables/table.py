@@ -98,13 +98,19 @@ class Table:
             lines.append(fields)
         return csv_text(lines)
 
-    def to_markdown(self):
-        """The table in Markdown; blocks become a first column."""
+    def to_markdown(self, folder=None):
+        """The table in Markdown; blocks become a first column.
+
+        Entries that lead to an anchor of the page lead to the file of this name in `folder`; without, nowhere.
+        """
         headed, rows = self._flat()
         labels = ([self.heading] if headed else []) + [column.label for column in self.columns]
         rules = (["---"] if headed else []) + ["---:" if column.numeric else "---" for column in self.columns]
-        fields = (([heading] if headed else []) + [entry.text for entry in row] for heading, row in rows)
-        return "\n".join(markdown_rows(labels, rules, fields))
+        fields = [
+            ([markdown_text(heading)] if headed else []) + [_markdown_entry(entry, folder) for entry in row]
+            for heading, row in rows
+        ]
+        return "\n".join(_piped([list(map(markdown_text, labels)), rules, *fields]))
 
     def _flat(self):
         """Whether blocks have headings, and a list of (heading, row)."""
@@ -138,8 +144,16 @@ def markdown_text(text):
 
 def markdown_rows(labels, rules, rows):
     """The lines of a table in Markdown; labels and fields are any text."""
-    lines = ["| " + " | ".join(map(markdown_text, fields)) + " |" for fields in (labels, *rows)]
-    return [lines[0], "| " + " | ".join(rules) + " |", *lines[1:]]
+    return _piped([list(map(markdown_text, labels)), rules, *(map(markdown_text, fields) for fields in rows)])
+
+
+def _piped(rows):
+    return ["| " + " | ".join(fields) + " |" for fields in rows]
+
+
+def _markdown_entry(entry, folder):
+    shown = markdown_text(entry.text)
+    return f"[{shown}]({folder}/{entry.link.removeprefix('#')}.md)" if entry.link and folder else shown
 
 
 def csv_text(rows):

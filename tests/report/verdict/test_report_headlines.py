@@ -29,6 +29,8 @@ def test_a_row_says_what_to_use_how_much_faster_it_is_and_where_that_was_measure
         "A toy race",
     ]
     assert row[3].link == "#toy-paper"
+    markdown = headline_table(judged(records.race()), SECTIONS).to_markdown("details")
+    assert markdown.endswith("| [A toy race](details/toy-paper.md) |")
 
 
 def test_a_race_that_the_page_does_not_show_is_no_link(judged, records):
