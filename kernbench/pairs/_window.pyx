@@ -44,7 +44,7 @@ cdef class RankedLoss:
         return NAN
 
     cdef void upper_hessian_product(self, const double *v, double *product) noexcept nogil:
-        pass
+        memset(product, 0, self.n_samples * sizeof(double))
 
     def upper_and_subgradient(self, scores):
         """The upper part: phi of the whole mass up to the end of the range, normalised, and a subgradient.
@@ -111,7 +111,9 @@ cdef class RankedLoss:
         return above, below, np.asarray(g), np.asarray(h)
 
     def hessian_product(self, scores, v):
-        """The generalised Hessian of the upper part at `scores`, times v; for the hinge that of its square.
+        """The generalised Hessian of the upper part at `scores`, times v.
+
+        For the hinge of `WindowPairs` it is that of its square, for other piecewise linear functions 0.
 
         Parameters
         ----------

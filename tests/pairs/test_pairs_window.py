@@ -269,6 +269,16 @@ def test_structural_twins_agree(weighted, fpr_range, pair_problem):
 
 
 @BOUNDS
+def test_the_hessian_of_the_structural_bound_is_zero(Bound, pair_problem):
+    """It is piecewise linear."""
+    p = pair_problem(13, 40)
+    bound = Bound(p.y, (0.1, 0.6))
+    before = np.full(p.n, np.pi)  # memory that np.empty may get next
+    del before
+    np.testing.assert_array_equal(bound.hessian_product(p.scores, p.v), np.zeros(p.n))
+
+
+@BOUNDS
 def test_integer_rounding_keeps_whole_samples_inside(Bound, pair_problem):
     p = pair_problem(11, 61)
     n = int(np.sum(p.y < 0))

@@ -41,6 +41,10 @@ class RankedLoss:
         lower, h = self.lower_and_subgradient(scores)
         return upper - lower, g - h
 
+    def hessian_product(self, scores, v):
+        """Zeros: the upper part is piecewise linear, where a subclass does not say otherwise."""
+        return np.zeros(self.n_samples)
+
 
 class WindowPairs(RankedLoss):
     """Pairs of a positive and a negative in a window of ranks (twin of :class:`kernbench.pairs.WindowPairs`)."""
