@@ -11,7 +11,7 @@ from kernbench.validation.numbers import check_number
 
 def draw_pairs(
     rng: Any, y: ArrayLike, n_pairs: int, *, sample_weight: ArrayLike | None = None, balanced: bool = False
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw pairs of a positive and a negative sample, with replacement.
 
     Parameters

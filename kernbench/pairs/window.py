@@ -19,7 +19,7 @@ def window_of(
     fpr_range: tuple[float, float] = (0.0, 1.0),
     ranks: tuple[int, int] | None = None,
     weights: ArrayLike | None = None,
-) -> float:
+) -> tuple[float, float]:
     """Return the masses of the negatives between which a window of false positive rates lies.
 
     Parameters
