@@ -43,6 +43,11 @@ class RankedProblem:
         self.y, self.weights, self.loss, self.low, self.high = y, weights, loss, float(low), float(high)
         self.n, self.positive = len(y), y > 0
 
+    def check_samples(self, design):
+        """Raise ValueError unless there is one target for each sample of a design."""
+        if self.n != design.n_samples:
+            raise ValueError(f"y must hold one label per sample, {design.n_samples}, got {self.n}")
+
     def take(self, indices):
         """Return the problem of a sample of the rows; the range keeps its share of the weight."""
         part = copy(self)

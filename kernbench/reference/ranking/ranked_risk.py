@@ -31,7 +31,7 @@ class RankedRisk(Risk):
 
     Parameters
     ----------
-    design : FeatureDesign or KernelDesign
+    design : FeatureDesign or KernelDesign, or None
     ranked : RankedProblem
     alpha : float
     origin : ndarray of shape (n,), optional
@@ -39,6 +39,8 @@ class RankedRisk(Risk):
     """
 
     def __init__(self, design, ranked: RankedProblem, alpha, origin=None):
+        if design is not None:
+            ranked.check_samples(design)
         self.design, self.ranked, self.alpha, self.n = design, ranked, alpha, ranked.n
         self.positive, self.weights, self.origin = ranked.positive, ranked.weights, origin
         self.centred_by = None if ranked.centred_by is None else ranked.positive

@@ -18,6 +18,8 @@ cdef class RankedRisk(Risk):
     """R of the reference, where the lower part is linearised; U before that. Parameters are those of the reference."""
 
     def __init__(self, Design design, ranked, double alpha, origin=None):
+        if design is not None:
+            ranked.check_samples(design)
         self.design, self.ranked, self.alpha, self.n = design, ranked, alpha, ranked.n
         self.positive, self.weights, self.origin = ranked.positive, ranked.weights, origin
         self.centred_by = ranked.centred_by

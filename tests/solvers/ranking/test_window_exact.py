@@ -328,6 +328,23 @@ def test_bad_ranges_are_refused(ranked_range, ranking, windowed):
         windowed(RANGE_DCA, "compiled", ranking(60, 0), ranked_range=ranked_range)
 
 
+@pytest.mark.parametrize("n_labels", [59, 61])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@every_solver
+def test_labels_of_another_number_of_samples_are_refused(entry, twin, n_labels, ranking, windowed):
+    problem = ranking(60, 0)
+    problem.y = np.append(problem.y, 1.0)[:n_labels]
+    with pytest.raises(ValueError, match=f"one label per sample, 60, got {n_labels}"):
+        windowed(entry, twin, problem)
+
+
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_criticality_refuses_labels_of_another_number_of_samples(smoothed):
+    ranked = WindowProblem(np.repeat([1.0, -1.0], [2, 8]), None, "log_loss", (0.1, 0.6))
+    with pytest.raises(ValueError, match="one label per sample, 9, got 10"):
+        criticality(as_design(np.ones((9, 2))), ranked, np.ones(2), smoothed=smoothed)
+
+
 def test_no_alpha_is_not_for_the_bound(ranking, windowed):
     with pytest.raises(ValueError, match="alpha"):
         windowed(TIGHT, "compiled", ranking(60, 0), alpha=0.0)
