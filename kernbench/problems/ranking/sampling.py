@@ -16,10 +16,11 @@ from kernbench.validation.numbers import check_number
 PAIR_LOSSES, LIST_LOSSES = losses_of("pair", first="log_loss"), losses_of("rank", first="log_loss")
 THRESHOLDS = ("exact", "stochastic")
 START = 0.01  # standard deviation of the default starting point
-# Default steps times the mean |x|^2, for methods that return averaged iterates and for those that return the last one.
-# On a9a and ijcnn1, 10 to 150 work for the former; the latter come closer to the optimum with smaller steps.
-OF_MEANS, OF_LAST = 50.0, 5.0
-OF_MEANS_STEEP = 1.0  # where the slopes of the loss grow with the scores: steps above 2 / curvature diverge
+# Default steps times the mean |x|^2, for bounded slopes of the loss and for those that grow with the scores, where
+# steps above 2 / curvature diverge: of methods that return averaged iterates, of those that return the last one, and of
+# these with constant steps within a stage. On a9a and ijcnn1, 10 to 150 work for the first; the others come closer to
+# the optimum with smaller steps.
+OF_MEANS, OF_LAST, OF_LAST_OF_STAGE = (50.0, 1.0), (5.0, 1.0), (5.0, 0.25)
 
 
 class Population:
@@ -147,22 +148,19 @@ def checked_features(design, ranked):
             "a stochastic solver works on explicit features: choose solver='dca-exact', or map the kernel to features "
             "(RandomFeatures, Nystroem)"
         )
-    if ranked.n != design.n_samples:
-        raise ValueError(f"y must hold one label per sample, {design.n_samples}, got {ranked.n}")
+    ranked.check_samples(design)
     return np.ones(ranked.n) if ranked.weights is None else ranked.weights
 
 
-def step_of(step_size, design, scale, steep):
-    """Return the step, by default `scale` over the mean |x|^2, or less if the slopes of the loss are unbounded.
+def step_of(step_size, design, scales, steep):
+    """Return the step, by default one of two `scales` over the mean |x|^2: the second for unbounded slopes (`steep`).
 
     The step times |x|^2 does not depend on the units of the features.
     """
     if step_size is not None:
         return float(check_number("step_size", step_size, above=0))
-    if scale == OF_MEANS and steep:
-        scale = OF_MEANS_STEEP
     mean = float(squared_norms(design).mean())
-    return scale / mean if mean > 0 else 1.0
+    return scales[steep] / mean if mean > 0 else 1.0
 
 
 def threshold_step_of(threshold_step, step_size, thresholds):

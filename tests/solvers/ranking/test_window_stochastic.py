@@ -331,6 +331,37 @@ def test_an_overflow_names_the_step_and_keeps_the_last_finite_coefficients(entry
     assert np.isfinite(solver.solution().coef).all()
 
 
+@pytest.mark.parametrize("name", ["dca", "proximal-dca"])
+@either_twin
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scores_too_far_apart_for_the_lower_part_are_a_divergence(name, twin):
+    """They are finite, but their squares are not: the run ends with the coefficients of the stage before."""
+    rng = np.random.default_rng(14)
+    X, y = rng.normal(size=(60, 1)), np.where(np.arange(60) < 20, 1, -1)
+    solver = pauc(name, X, y, twin, fpr_range=(0.1, 0.6), loss="squared_hinge", step_size=20.0)
+    result = driver.run(solver, tol=1e-3, max_iter=2000)
+    assert result.status == "diverged" and "lower step_size" in result.message
+    assert np.isfinite(result.solution.coef).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize(
+    "name, options",
+    [("agd-sbcd", {}), ("dca", {}), ("proximal-dca", {}), ("minibatch", {}), ("minibatch", {"average": False})],
+)
+def test_default_steps_do_not_diverge_with_slopes_that_grow(name, options, d):
+    rng = np.random.default_rng(15)
+    y = np.where(rng.random(1000) < 0.3, 1, -1)
+    X = rng.normal(size=(1000, d))
+    X[:, 0] += 0.7 * (y > 0)
+    settings = {"fpr_range": (0.05, 0.5), "loss": "squared_hinge", "alpha": 1e-3}
+    best = pauc("dca-exact", X, y, **settings)
+    best.advance(200)
+    solver = pauc(name, X, y, **settings, **options)
+    solver.advance(5000)
+    assert best.objective() <= solver.objective() < 1.02 * best.objective()
+
+
 @every_solver
 def test_it_has_converged_where_a_stage_changes_little(entry, ranking, windowed):
     problem = ranking(200, 11)

@@ -35,7 +35,7 @@ class AGD(Ranged):
         Whether both runs use the same batches; False draws and reads twice as many samples.
     """
 
-    step_scale = OF_MEANS
+    step_scales = OF_MEANS
 
     def _set_up_agd(self, problem, batches, *, alpha, mu, gamma, shared_batches, **settings):
         check_flag("shared_batches", shared_batches)

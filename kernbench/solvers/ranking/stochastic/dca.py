@@ -8,7 +8,7 @@ w_{k+1}. All is divided by the number of pairs P N (or by the length M of the li
 
 from kernbench.problems.margin_problem import require_number
 from kernbench.problems.ranking.ranked_problem import RangeProblem, WindowProblem, check_loss
-from kernbench.problems.ranking.sampling import LIST_LOSSES, OF_LAST, PAIR_LOSSES, ListSampling, PairSampling
+from kernbench.problems.ranking.sampling import LIST_LOSSES, OF_LAST_OF_STAGE, PAIR_LOSSES, ListSampling, PairSampling
 from kernbench.solvers.ranking.stochastic.ranged import Ranged
 from kernbench.validation.numbers import check_name
 
@@ -23,7 +23,7 @@ class DCABase(Ranged):
         is 2,000 to 3,000 in the paper.
     """
 
-    step_scale = OF_LAST
+    step_scales = OF_LAST_OF_STAGE
     proximal = 0.0
 
     def _set_up_dca(self, problem, batches, *, alpha, schedule, **settings):
@@ -47,7 +47,11 @@ class DCABase(Ranged):
         if self.exact:
             self._find_thresholds(scores)
         if is_difference:
-            xi = self.width * self.design.combine(self.ranked.lower_and_subgradient(scores)[1])
+            try:
+                slopes = self.ranked.lower_and_subgradient(scores)[1]
+            except ValueError:  # finite scores, but too far apart
+                self._refuse_overflow()
+            xi = self.width * self.design.combine(slopes)
             self.n_inner_products += self.design.n_samples
         self._begin_runs(xi)
 

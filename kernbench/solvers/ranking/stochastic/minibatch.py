@@ -28,7 +28,7 @@ class MiniBatch(Stochastic):
     ----------
     loss, fpr_range, ranks, n_positive, n_negative : see `AGDSBCD`
     step_size : float, optional
-        The paper's c; by default 50 over the mean |x|^2, or 5 without `average`, or 1 for the squared hinge.
+        The paper's c; by default 50 over the mean |x|^2, or 5 without `average`; for the squared hinge 1 over it.
     radius : float, optional
         Project on the ball of this radius after each step. By default there is no projection.
     average : bool, default=True

@@ -23,8 +23,8 @@ class Ranged(Stochastic):
     Parameters
     ----------
     step_size : float, optional
-        The paper's c; by default 5 over the mean |x|^2 where the last iterate is reported, and 50 over it, or 1 for
-        squared losses, where means of iterates are.
+        The paper's c; by default 5 over the mean |x|^2 where the last iterate is reported, 0.25 over it for squared
+        losses; where means of iterates are reported, 50 and 1 over it.
     threshold_step : float, optional
         Of the thresholds. Stochastic ones take theta_k = threshold_step / (k + 1), as in the paper, by default of
         `step_size`. Exact ones take threshold_step / sqrt(k + 1), by default of the standard deviation of the
@@ -47,7 +47,7 @@ class Ranged(Stochastic):
         self.exact = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
         sampling = batches.sampling
         self.ranked, self.inner_steps = problem.make(self.core), inner_steps
-        self.step_size = step_of(step_size, batches.design, self.step_scale, sampling.steep)
+        self.step_size = step_of(step_size, batches.design, self.step_scales, sampling.steep)
         step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.follows_spread = step is None
         self.threshold_step = np.array([1.0 if step is None else step])
