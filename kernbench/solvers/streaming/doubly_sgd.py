@@ -124,7 +124,7 @@ class DoublySGD(DoublyStochasticState):
     def _take_step(self, batch, gamma):
         B, k = len(batch), self._next_block()
         losses, slopes, direction, covariance = self._sums(batch, k)
-        self._note_losses(losses, B)
+        self._note_losses(losses, batch)
         if self.precondition:
             direction = self._preconditioned(covariance, direction, k)
         self.n_feature_values += B * self.block_size

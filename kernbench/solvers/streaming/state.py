@@ -14,7 +14,7 @@ from kernbench.validation.numbers import check_flag, check_number, is_integer
 
 MAX_SEED = 2**64 - 1
 MEGABYTE, BYTES_OF_OPERATOR = 2**20, 20  # the latter for each entry
-EARLY, EXPLODED = 10, 1e3  # a mean loss this many times the first one, in these first steps, counts as divergence
+EARLY, EXPLODED = 10, 1e3  # a mean loss this many times that of f = 0, in these first steps, counts as divergence
 
 
 class DoublyStochasticState(Method):
@@ -59,7 +59,7 @@ class DoublyStochasticState(Method):
         self.A = np.zeros((0, self.block_size, self.n_outputs))
         self.n_iter = self.n_feature_values = 0
         self._loss_sum = self._n_seen = 0.0  # of the pass under way
-        self._first_loss = np.nan
+        self._loss_of_zero = np.nan  # the largest mean loss of f = 0 on one of the first batches
         self._pending, self._place = None, 0  # a batch whose step is not done, and its place
         if initial is not None:
             self._resume(initial)
@@ -84,22 +84,30 @@ class DoublyStochasticState(Method):
             self._pending = self.batches.next()
         return self._pending
 
-    def _note_losses(self, losses, n):
-        """Add the sum of the weighted losses of a batch; raise ValueError if they show that the steps are too long."""
-        mean = losses / n
-        if self.n_iter == 0:
-            self._first_loss = mean
-        base = self._first_loss if self._first_loss > 0 else 1.0  # NaN and 0 say nothing
-        if not np.isfinite(mean) or (
-            self.n_iter < EARLY and mean > EXPLODED * base and not isinstance(self.loss, Novelty)
-        ):
-            self._pending = None
-            raise ValueError(
-                f"{self._step_words} diverges: the mean loss rose from {self._first_loss:.3g} to {mean:.3g} in "
-                f"{self.n_iter + 1} steps. Lower step_size"
-            )
+    def _note_losses(self, losses, batch):
+        """Add the sum of the weighted losses of a batch; raise ValueError if they show that the steps are too long.
+
+        Long steps make f worse than 0. The loss of f = 0 is the largest of the batches so far: targets that are rare
+        need not be in each of them.
+        """
+        mean = losses / len(batch)
+        is_finite, is_early = np.isfinite(mean), self.n_iter < EARLY and not isinstance(self.loss, Novelty)
+        if is_early or not is_finite:
+            self._loss_of_zero = np.fmax(self._loss_of_zero, self._mean_loss_of_zero(batch))
+            base = self._loss_of_zero if self._loss_of_zero > 0 else 1.0  # 0 says nothing
+            if not is_finite or mean > EXPLODED * base:
+                self._pending = None
+                raise ValueError(
+                    f"{self._step_words} diverges: the mean loss is {mean:.3g} in step {self.n_iter + 1}, and that of "
+                    f"f = 0 at most {self._loss_of_zero:.3g}. Lower step_size"
+                )
         self._loss_sum += losses
-        self._n_seen += n
+        self._n_seen += len(batch)
+
+    def _mean_loss_of_zero(self, batch):
+        """The weighted mean loss of f = 0 on a batch."""
+        losses = self.loss.value(np.zeros((len(batch), self.n_outputs)), batch.y)
+        return float((losses if batch.weights is None else batch.weights * losses).mean())
 
     def _next_block(self):
         """The number of the block that the next step changes."""
@@ -139,10 +147,7 @@ class DoublyStochasticState(Method):
         """
         if self._n_seen == 0:
             batch = self._next_batch() if self.n_iter == 0 else None
-            if batch is None:
-                return float("nan")
-            losses = self.loss.value(np.zeros((len(batch), self.n_outputs)), batch.y)
-            return float((losses if batch.weights is None else batch.weights * losses).mean())
+            return float("nan") if batch is None else self._mean_loss_of_zero(batch)
         value = self._loss_sum / self._n_seen + 0.5 * self.alpha * len(self.A) * np.vdot(self.A, self.A)
         return float(value - self.alpha * self.loss.parameter * isinstance(self.loss, Novelty))
 
@@ -158,7 +163,7 @@ class DoublyStochasticState(Method):
         state = {
             "seed": np.array([self.seed], dtype=np.uint64),
             "place": np.array([self.batches.place if self._pending is None else self._place]),
-            "losses": np.array([self._loss_sum, self._n_seen, self._first_loss]),
+            "losses": np.array([self._loss_sum, self._n_seen, self._loss_of_zero]),
             "counts": np.array([self.n_feature_values]),
             **self._averages.state(),
             **self._more_state(),
@@ -190,7 +195,7 @@ class DoublyStochasticState(Method):
         if "seed" in state:
             self.seed = int(state["seed"][0])
         if "losses" in state:
-            self._loss_sum, self._n_seen, self._first_loss = state["losses"].tolist()
+            self._loss_sum, self._n_seen, self._loss_of_zero = state["losses"].tolist()
         if "counts" in state:
             self.n_feature_values = int(state["counts"][0])
         if "place" in state and self.batches.X is not None:

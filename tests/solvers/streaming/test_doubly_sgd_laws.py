@@ -228,6 +228,17 @@ def test_steps_that_diverge_are_stopped(twin):
     assert np.all(np.isfinite(solver.solution().coef))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rare", [range(32, 36), range(4)], ids=["later", "first"])
+def test_rare_large_targets_are_no_divergence(rare, weighted):
+    """The first batch, or those after it, has targets of 0 only: the losses of batches differ, not the steps."""
+    X, y = rows_and_labels("squared_error", n=96)
+    y = np.where(np.isin(np.arange(96), rare), 3000.0, 0.0)
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=96) if weighted else None
+    solver = solver_of(X, y, loss="squared_error", weights=weights, shuffle=False, n_passes=1)
+    assert solver.advance(6) == 6 and np.isfinite(solver.objective())
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
