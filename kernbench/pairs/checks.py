@@ -30,7 +30,7 @@ def binary_problem(y, sample_weight=None):
     y = np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"y must be one-dimensional, got shape {y.shape}")
-    positive = y if y.dtype == bool else y == 1
+    positive = y.copy() if y.dtype == bool else y == 1  # contiguous, and not the caller's
     if y.dtype != bool and not np.all(positive | (y == -1)):
         raise ValueError("y must hold the labels -1 and +1, or be a boolean mask of the positives")
     weights = None if sample_weight is None else checked_weights(sample_weight, len(y))

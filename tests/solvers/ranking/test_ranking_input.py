@@ -36,6 +36,20 @@ def test_bad_problems_are_refused_with_a_sentence(entry, twin, ranking, rank):
 
 
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
+@by_name
+def test_labels_may_be_a_column_of_a_boolean_array(entry, twin, ranking, rank):
+    problem, other = ranking(40, 26), ranking(40, 26)
+    table = np.zeros((40, 2), dtype=bool)
+    other.y = table[:, 0]
+    other.y[:] = problem.y > 0
+    a, b = (rank(entry, twin, p, loss="squared_hinge") for p in (problem, other))
+    table[:] = False  # the solver keeps labels of its own
+    for solver in (a, b):
+        solver.advance(3)
+    np.testing.assert_array_equal(a.solution().coef, b.solution().coef)
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
 def test_bad_settings_of_one_solver_are_refused(twin, ranking, rank):
     problem = ranking(20, 18)
     bundle, newton, _, adamax = RANKING_SOLVERS
