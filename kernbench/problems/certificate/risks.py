@@ -139,7 +139,7 @@ class ScoresRisk:
     reach : float
         Bound on sum_i |g_i|; with `smooth`, where R is at most that of f = 0.
     smooth : bool, default=False
-        Whether the losses are squares of at most 1 - t for a difference t, else they are piecewise linear.
+        Whether the losses are squares of at most 1 - t for a difference t, else their slopes are bounded.
     """
 
     mass, smoothness, lowest = 1.0, 0.0, 0.0

@@ -23,8 +23,9 @@ class Bundle(CuttingPlanes):
     tol : float, default=1e-3
         Converged when the gap is at most `tol` times the objective.
     max_cuts : int, default=200
-        Largest number of cuts kept, at least 3; beyond it, the two of least weight are merged. With more than 1,500
-        features fewer, at least 10, where these would take much more memory than the data.
+        Largest number of cuts kept, at least 3; beyond it, one without weight is dropped or, if all have some, the two
+        of least weight for the weighted sum of all. With more than 1,500 features fewer, at least 10, where these would
+        take much more memory than the data.
     random_state : None, int, RandomState or Generator
         Draws the pairs, and the sample of the first fit.
     initial : Solution, optional
