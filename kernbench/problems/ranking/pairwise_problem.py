@@ -9,6 +9,7 @@ from kernbench.pairs.checks import binary_problem
 from kernbench.pairs.drawing import draw_pairs
 from kernbench.problems.draws import stratified_sample
 from kernbench.problems.margin_problem import require_number
+from kernbench.validation.numbers import check_flag
 
 
 class PairwiseProblem:
@@ -50,6 +51,7 @@ class PairwiseProblem:
         if np.shape(y) != (n,):
             raise ValueError(f"y must hold one label per sample, shape ({n},), got {np.shape(y)}")
         self.positive, self.weights = binary_problem(y, weights)
+        check_flag("balanced", balanced)
         self.drawn, self.balanced = None, balanced
         if n_pairs is not None:
             self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)

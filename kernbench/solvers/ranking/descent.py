@@ -13,6 +13,7 @@ from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.problems.risk import same_data, signature
 from kernbench.solvers.base import Solution
 from kernbench.solvers.design.method import DesignMethod
+from kernbench.validation.numbers import check_flag
 
 PATIENCE = 20  # iterations over which the best objective has to improve
 
@@ -52,7 +53,8 @@ class Descent(DesignMethod):
 
     def _set_up(self, design, y, step_size, average, random_state, initial, **problem):
         self.step_size = require_number("step_size", step_size, positive=True)
-        self.average = bool(average)
+        check_flag("average", average)
+        self.average = average
         self.seed = seed_of(random_state, initial)
         rng = np.random.default_rng(self.seed)
         pairwise = PairwiseProblem(design.n_samples, y, rng=rng, offered=self.losses, **problem)

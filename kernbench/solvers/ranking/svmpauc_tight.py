@@ -13,6 +13,7 @@ from kernbench.problems.margin_problem import require_number
 from kernbench.problems.ranking.ranked_problem import StructuralProblem, check_loss
 from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
 from kernbench.solvers.method import core_at
+from kernbench.validation.numbers import check_flag
 
 RISK = "kernbench.solvers.ranking._ranked_risk"
 
@@ -47,7 +48,8 @@ class SVMpAUCTight(CuttingPlanes):
                  rounding="mass", plain=False, eps=1e-4, tol=1e-3, max_cuts=200, random_state=None, initial=None,
                  core="compiled"):  # fmt: skip
         check_loss(loss, self.losses)
-        self.eps, self.plain = require_number("eps", eps, positive=True), bool(plain)
+        check_flag("plain", plain)
+        self.eps, self.plain = require_number("eps", eps, positive=True), plain
         require_number("alpha", alpha, positive=True)
         self.ranked = ranked = StructuralProblem(y, weights, fpr_range, ranks, rounding)
         self.excess = np.inf  # of the risk at the last point over the model there, where `plain`

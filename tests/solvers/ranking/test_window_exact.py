@@ -345,9 +345,10 @@ def test_criticality_refuses_labels_of_another_number_of_samples(smoothed):
         criticality(as_design(np.ones((9, 2))), ranked, np.ones(2), smoothed=smoothed)
 
 
-def test_no_alpha_is_not_for_the_bound(ranking, windowed):
-    with pytest.raises(ValueError, match="alpha"):
-        windowed(TIGHT, "compiled", ranking(60, 0), alpha=0.0)
+def test_settings_that_are_not_for_the_bound(ranking, windowed):
+    for options, message in (({"alpha": 0.0}, "alpha"), ({"plain": "no"}, "plain must be True or False")):
+        with pytest.raises(ValueError, match=message):
+            windowed(TIGHT, "compiled", ranking(60, 0), **options)
 
 
 def test_parts_of_a_problem_keep_its_shares():
