@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.validation.numbers import check_name
+from kernbench.validation.numbers import check_name, check_number
 
 AVERAGES = ("last", "all", "tail", "weighted")
 
@@ -28,6 +28,8 @@ class Averages:
 
     def __init__(self, kind, first=None):
         self.kind, self.first = check_name("average", kind, AVERAGES), first
+        if first is not None:
+            check_number("average_from", first, at_least=1, whole=True)
         self.doubles = kind == "tail" and first is None
         self.sums, self.weights = [np.zeros(0), np.zeros(0)], np.zeros(2)
 
@@ -61,13 +63,17 @@ class Averages:
         if self.kind == "last":
             return {}
         return {
+            "average_kind": self._code(),
             "average_sum": self.sums[0].copy(),
             "average_next": self.sums[1].copy(),
             "average_weights": self.weights.copy(),
         }
 
     def resume(self, state):
-        """Go on from a state."""
-        if self.kind != "last" and "average_sum" in state:
+        """Continue from a state; begin anew after averages of another kind, whose weights would outweigh these."""
+        if "average_kind" in state and np.array_equal(state["average_kind"], self._code()):
             self.sums = [np.array(state["average_sum"]), np.array(state["average_next"])]
             self.weights = np.array(state["average_weights"])
+
+    def _code(self):
+        return np.array([AVERAGES.index(self.kind), self.first or 0])

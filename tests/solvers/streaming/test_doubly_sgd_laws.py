@@ -47,6 +47,31 @@ def test_a_resumed_run_is_one_long_run(twin, options, split):
     assert second.objective() == whole.objective() and second.seed == whole.seed
 
 
+@pytest.mark.parametrize(
+    "before, after, first_averaged",
+    [
+        ({"average": "weighted"}, {"average": "all"}, 8),
+        ({"average": "tail"}, {"average": "tail", "average_from": 11}, 11),
+        ({"average": "all"}, {"average": "last"}, 14),
+    ],
+    ids=str,
+)
+def test_an_average_of_another_kind_begins_anew(before, after, first_averaged):
+    """Iterates before the change do not count: the weights of some kinds are far larger than those of others."""
+    X, y = rows_and_labels(n=80)
+    plain, first = solver_of(X, y, average="last"), solver_of(X, y, **before)
+    first.advance(7)
+    solver = solver_of(X, y, initial=first.solution(), **after)
+    solver.advance(6)
+    iterates = []
+    for _ in range(13):
+        iterates.append(np.concatenate([plain.A, np.zeros((13 - len(plain.A), 8, 1))]))
+        plain.advance(1)
+    iterates.append(plain.A)
+    np.testing.assert_allclose(solver.solution().coef, np.mean(iterates[first_averaged - 1 : max(13, first_averaged)],
+                                                               axis=0), atol=1e-13)  # fmt: skip
+
+
 @pytest.mark.parametrize("precondition", [False, True])
 def test_kept_outputs_change_rounding_only(precondition):
     X, y = rows_and_labels("log_loss")
@@ -247,6 +272,7 @@ def test_rare_large_targets_are_no_divergence(rare, weighted):
         ({"loss": "novelty", "alpha": 1.0}, r"share of outliers, in \(0, 1\)"),
         ({"schedule": "bound"}, "unknown schedule 'bound'; did you mean 'bounded'"),
         ({"average": "most"}, "unknown average"),
+        ({"average": "tail", "average_from": "5"}, "average_from must be a positive integer"),
         ({"step_size": 0}, "step_size must be a positive number"),
         ({"damping": -1}, "damping must be"),
         ({"block_size": 0}, "block_size must be a positive integer"),
