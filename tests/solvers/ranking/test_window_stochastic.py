@@ -331,6 +331,15 @@ def test_an_overflow_names_the_step_and_keeps_the_last_finite_coefficients(entry
     assert np.isfinite(solver.solution().coef).all()
 
 
+@every_solver
+@pytest.mark.filterwarnings("error")
+def test_a_divergence_is_told_by_the_status_alone(entry, ranking, windowed):
+    far = {"step_size": 1e10, "clip": 1e300} if entry.name == "pesg" else {"step_size": 1e5, "loss": "squared_hinge"}
+    solver = windowed(entry, "compiled", ranking(60, 10), **options_for(entry) | far)
+    result = driver.run(solver, tol=1e-3, max_iter=3000)
+    assert result.status == "diverged" and "lower step_size" in result.message
+
+
 @pytest.mark.parametrize("name", ["dca", "proximal-dca"])
 @either_twin
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -96,7 +96,8 @@ class Stochastic(Method):
         return current if np.isfinite(current).all() else self.ended
 
     def _value_at(self, coef):
-        return float(0.5 * self.alpha * (coef @ coef) + self._risk(self.design.scores(coef)))
+        with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges, which its status says
+            return float(0.5 * self.alpha * (coef @ coef) + self._risk(self.design.scores(coef)))
 
     def _risk(self, scores):
         """Return the mean loss over the range, NaN where it cannot be computed."""
