@@ -371,6 +371,22 @@ def test_default_steps_do_not_diverge_with_slopes_that_grow(name, options, d):
     assert best.objective() <= solver.objective() < 1.02 * best.objective()
 
 
+@pytest.mark.parametrize("loss", ["squared_error", "squared_hinge"])
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_default_steps_of_a_list_do_not_diverge_with_slopes_that_grow(loss, d, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=(1000, d))
+    target = X[:, 0] + 0.5 * rng.normal(size=1000)
+    y = target if loss == "squared_error" else np.where(target > 0, 1.0, -1.0)
+    settings = {"alpha": 1e-3, "loss": loss, "ranked_range": (100, 800), "random_state": 0}
+    best = get("dca-exact", "ranked-range").load("compiled")(as_design(X), y, **settings)
+    best.advance(200)
+    for name in ("agd", "dca"):
+        solver = get(name, "ranked-range").load("compiled")(as_design(X), y, **settings)
+        solver.advance(5000)
+        assert solver.objective() < 2.0 * best.objective()  # slow, but on its way
+
+
 @every_solver
 def test_it_has_converged_where_a_stage_changes_little(entry, ranking, windowed):
     problem = ranking(200, 11)
