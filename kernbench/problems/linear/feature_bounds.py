@@ -48,7 +48,7 @@ def certificate(problem, coef, *known, ascent=None):
     objective = problem.primal(coef, scores)
     if not np.isfinite(objective):
         raise ValueError("scores are not finite, or too large to compute with: scale the features, or raise alpha")
-    tries = [*known, *dual_variables_at(problem.y * scores - problem.targets, problem.loss)]
+    tries = [*known, *dual_variables_at(problem.y * scores - problem.targets, problem.weights, problem.loss)]
     bounds = [lower_bound(problem, a) for a in tries]
     if ascent is not None and isinstance(problem.loss, ResidualLoss) and not np.isfinite(problem.loss.smoothness):
         bounds.append(_after_a_pass(problem, tries[int(np.argmax(bounds))], ascent))
@@ -67,14 +67,14 @@ def _after_a_pass(problem, a, ascent):
     return solver.dual_objective()
 
 
-def dual_variables_at(z, loss):
+def dual_variables_at(z, weights, loss):
     """Return a list of dual variables, arrays of shape (n,), computed from margins or residuals."""
     if np.isfinite(loss.smoothness):
         return [-loss.slope(z)]
     if loss is Hinge:
         return [np.clip(0.5 + (1.0 - z) / (2.0 * band), 0.0, 1.0) for band in BANDS]
     # Minus the mean slope over [z - h, z + h].
-    widths = np.array(RESIDUAL_BANDS) * max(float(np.abs(z).mean()), np.finfo(np.float64).tiny)
+    widths = np.array(RESIDUAL_BANDS) * max(float(np.abs(z[weights > 0]).mean()), np.finfo(np.float64).tiny)
     return [(loss.value(z - h) - loss.value(z + h)) / (2.0 * h) for h in widths]
 
 

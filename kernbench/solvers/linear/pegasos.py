@@ -63,7 +63,8 @@ class Pegasos(PrimalSolver):
         self.cumulative = cumulative_weights(problem.weights)
         self.norms = squared_norms(design)
         is_hinge = problem.loss is Hinge
-        self.delay = 0.0 if is_hinge else problem.curvature() * self.norms.max() / self.lam
+        largest = self.norms[problem.weights > 0].max()
+        self.delay = 0.0 if is_hinge else problem.curvature() * largest / self.lam
         limit = (1.0 if is_hinge else 2.0 * problem.loss_at_zero()) / self.lam
         self.limit = limit if project else np.inf  # of |w|^2
         self.settings = problem.settings(batch_size, project)

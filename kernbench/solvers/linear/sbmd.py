@@ -59,7 +59,8 @@ class SBMD(PrimalSolver):
                          initial=initial, width=2)  # fmt: skip
         problem, d = self.problem, design.n_coef
         if largest_step is None:
-            largest_step = 1.0 / (problem.curvature() * squared_norms(design).max() + self.lam)
+            largest = squared_norms(design)[problem.weights > 0].max()
+            largest_step = 1.0 / (problem.curvature() * largest + self.lam)
         self.largest_step = require_number("largest_step", largest_step, positive=True)
         self.ascent = partial(SDCA, core=core)  # for a bound on the optimum
         self.average, self.n_blocks = average, min(n_blocks, d)
