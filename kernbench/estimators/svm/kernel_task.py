@@ -90,8 +90,6 @@ class KernelTask(Task):
                 model.loss,
                 bool(model.fit_intercept),
             )
-            if self.entry.name == "scs":  # its last direction, by which it judges itself, is one of the same objective
-                self.key += (float(model.C), None if weights is None else digest(weights))
 
     @cached_property
     def problems(self):

@@ -112,6 +112,11 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     return max(0.0, objective - max(bounds))
 
 
+def settings_of(alpha, fit_intercept, weights):
+    """Return what a direction depends on besides the rows and labels: that of another objective need not descend."""
+    return np.array([alpha, fit_intercept, *weights], dtype=np.float64)
+
+
 def scattered(size, ids, values):
     """Return a vector of `size` zeros with `values` at the indices `ids`."""
     out = np.zeros(size)

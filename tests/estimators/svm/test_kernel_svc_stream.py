@@ -234,6 +234,18 @@ def test_a_copy_continues_the_stream(form, tmp_path):
     assert copied.n_iter_[0] == 20
 
 
+@pytest.mark.parametrize("change", [{"C": 1e-3}, {"fit_intercept": False}], ids=str)
+def test_a_stream_goes_on_with_another_objective(change):
+    """The direction of the last one would keep all steps from descending."""
+    changed, always = (KernelSVC(solver="scs", gamma=0.5, random_state=0, max_iter=60, **o) for o in ({}, change))
+    for k in range(6):
+        if k == 3:
+            changed.set_params(**change)
+        for model in (changed, always):
+            model.partial_fit(*draw(200, k), classes=["no", "yes"])
+    assert changed.objective_of_sample_ <= 1.05 * always.objective_of_sample_
+
+
 def test_alpha_can_be_set_itself():
     X, y = draw(300, 2)
     a = svc(cap=250, alpha=0.02).fit_chunks([(X, y)])

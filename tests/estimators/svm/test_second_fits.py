@@ -116,6 +116,15 @@ def test_scs_does_not_take_the_end_of_one_problem_for_that_of_another(change):
     assert warm.objective_ <= 1.1 * cold.objective_
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("C", [1e-2, 1.0])
+def test_wolfe_does_not_keep_the_direction_of_another_objective(C):
+    X, y = unbalanced()
+    warm = KernelSVC(solver="wolfe", C=100.0, gamma=0.2, warm_start=True).fit(X, y).set_params(C=C).fit(X, y)
+    cold = KernelSVC(solver="wolfe", C=C, gamma=0.2).fit(X, y)
+    assert warm.objective_ <= 1.01 * cold.objective_
+
+
 def test_scs_goes_on_with_a_smaller_sample_or_from_nothing():
     X, y = unbalanced(1_200)
     model = KernelSVC(solver="scs", gamma=0.2, warm_start=True, random_state=0, solver_options={"sample_cap": 300})

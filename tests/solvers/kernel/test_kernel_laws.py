@@ -1,5 +1,7 @@
 """Laws of every solver of the kernel SVM."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -116,6 +118,31 @@ def test_warm_start_from_the_optimum_stays_there(entry, classification, build):
     assert solver.objective() == pytest.approx(best.objective, rel=1e-5)
     solver.advance(256)
     assert solver.objective() == pytest.approx(best.objective, rel=STAYS.get(entry.name, 0.05))
+
+
+@pytest.mark.parametrize("change", ["C", "weights", "intercept", "no intercept", "loss"])
+@by_name
+def test_a_solution_of_another_objective_is_a_start(entry, change, classification, build):
+    """With all of its state, which belongs to that objective in part."""
+    if entry.name == "perceptron":
+        pytest.skip("after its pass it takes no more steps")
+    problem = classification(80, 1)
+    of_losses = entry.losses if change == "loss" else entry.losses[:1]
+    for before, after in [(of_losses[0], of_losses[0])] if len(of_losses) == 1 else permutations(of_losses, 2):
+        options = {"fit_intercept": change != "no intercept", "random_state": 0}
+        other = {**options, "C": 100.0 if change == "C" else 1.0, "loss": before}
+        if change == "weights":
+            other["weights"] = np.linspace(0.1, 10.0, 80)
+        if "intercept" in change:
+            other["fit_intercept"] = not options["fit_intercept"]
+        start = driver.run(build(entry, "compiled", problem, **other), max_iter=4000, tol=1e-6).solution
+        objectives = [
+            driver.run(
+                build(entry, "compiled", problem, loss=after, initial=initial, **options), max_iter=4000, tol=1e-6
+            ).objective
+            for initial in (start, None)
+        ]
+        assert objectives[0] <= 1.1 * objectives[1], (before, after)
 
 
 @by_name

@@ -25,6 +25,7 @@ from kernbench.problems.kernel.conjugate import (
     check_scs,
     largest,
     scattered,
+    settings_of,
     watches_all,
 )
 from kernbench.problems.margin_problem import require_state
@@ -33,7 +34,7 @@ from kernbench.problems.whole_objective import Estimate, estimate_objective
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
 
-STATE = ("sample", "held_out", "sample_coef", "direction", "part", "radius")
+STATE = ("sample", "held_out", "sample_coef", "direction", "part", "radius", "settings")
 
 
 class SCS(Method):
@@ -53,8 +54,9 @@ class SCS(Method):
     loss : {"hinge"}, default="hinge"
     random_state : None, int, RandomState or Generator
     initial : Solution, optional
-        Continue an SCS solution exactly, or start from other coefficients: then the sample begins with the rows whose
-        coefficient is not zero, or with all rows if there are no more than `sample_cap`.
+        Continue an SCS solution exactly, or from its sample if `alpha`, `weights` or `fit_intercept` differ; or start
+        from other coefficients: then the sample begins with the rows whose coefficient is not zero, or with all rows if
+        there are no more than `sample_cap`.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or the paper's, of coefficients.
     line_search : {"exact", "bracket"}, default="exact"
@@ -271,6 +273,7 @@ class SCS(Method):
             "direction": self.direction[:size].copy() if self.started else np.empty(0),
             "part": self.part[:size].copy(),
             "radius": np.array([self.radius]),
+            "settings": self._settings(self.sample),
         }
         if self._is_small() and not self.source.complete(self.sample):
             coef, responses = self._on_all_rows()
@@ -301,6 +304,9 @@ class SCS(Method):
         """Coefficients and responses of all rows."""
         coef = scattered(self.source.size, self.sample, self._sample_coef())
         return coef, self.source.problem.rows.matvec(coef)
+
+    def _settings(self, sample):
+        return settings_of(self.alpha, self.fit_intercept, self.source.weights[sample])
 
     def _can_resume(self, sample):
         """Return whether a sample fits, and rows of both classes in it have a weight."""
@@ -333,9 +339,10 @@ class SCS(Method):
             self.source.take(ids)
             self._append(ids[used])  # with one that is held out, too, where all rows of a class are
             size = self.work.size
-            self.coef[:size], self.part[:size] = state["sample_coef"][used], state["part"][used]
-            self.started = len(state["direction"]) > 0
-            if self.started:
-                self.direction[:size] = state["direction"][used]
-            self.radius = float(state["radius"].item())
+            self.coef[:size] = state["sample_coef"][used]
+            if np.array_equal(state["settings"], self._settings(ids)):
+                self.part[:size], self.radius = state["part"][used], float(state["radius"].item())
+                self.started = len(state["direction"]) > 0
+                if self.started:
+                    self.direction[:size] = state["direction"][used]
         self.core.recompute(self.work)

@@ -13,12 +13,12 @@ If d is short, the next iteration restarts from its subgradient; if that is shor
 import numpy as np
 
 from kernbench.losses.margin import margin_loss
-from kernbench.problems.kernel.conjugate import RECOMPUTED, certified_gap, check_wolfe
+from kernbench.problems.kernel.conjugate import RECOMPUTED, certified_gap, check_wolfe, settings_of
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import CostlyGap
 
-STATE = ("direction", "part", "reset")
+STATE = ("direction", "part", "reset", "settings")
 
 
 class Wolfe(CostlyGap):
@@ -36,7 +36,8 @@ class Wolfe(CostlyGap):
     random_state : None, int, RandomState or Generator
         Not used: the method has no randomness.
     initial : Solution, optional
-        Continue from a solution of this method, or from other coefficients. Only the direction of a bundle is kept.
+        Continue from a solution of this method, or from other coefficients. Only the direction of a bundle is kept, and
+        only for the same `alpha`, `weights` and `fit_intercept`.
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or that of coefficients, which needs a product with the
         whole kernel matrix in each iteration.
@@ -147,11 +148,14 @@ class Wolfe(CostlyGap):
     def solution(self):
         """Coefficients and their best intercept."""
         _, intercept = self.core.value(self.work)
-        arrays = self.direction.copy(), self.part.copy(), np.array([float(self.reset)])
+        arrays = self.direction.copy(), self.part.copy(), np.array([float(self.reset)]), self._settings()
         return Solution(self.coef.copy(), intercept, self.n_iter, dict(zip(STATE, arrays)))
 
     def _start_from(self, initial):
         state = require_state(initial, self.problem.n, STATE)
         self.n_iter, self.coef = initial.n_iter, np.array(initial.coef, dtype=np.float64)
-        if state is not None:
+        if state is not None and np.array_equal(state["settings"], self._settings()):
             self.direction, self.part, self.reset = state["direction"], state["part"], bool(state["reset"].item())
+
+    def _settings(self):
+        return settings_of(self.problem.alpha, self.problem.fit_intercept, self.problem.weights)
