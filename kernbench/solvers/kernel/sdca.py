@@ -25,7 +25,6 @@ norm of the whole kernel matrix.
 
 import numpy as np
 
-from kernbench.losses.duality import balanced
 from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
 from kernbench.problems.draws import PASSES, as_generator, draw_indices
 from kernbench.problems.margin_problem import MarginProblem, require_state
@@ -34,6 +33,7 @@ from kernbench.solvers.method import Method
 from kernbench.validation.numbers import check_name, check_number
 
 BATCH = 256  # examples drawn together; pairs are found among them
+SAME = 1e-9  # relative change of coefficients, to make them feasible, that counts as rounding
 
 
 class SDCA(Method):
@@ -185,14 +185,14 @@ class SDCA(Method):
         problem = self.problem
         state = require_state(initial, problem.n, ["dual", "responses", "visits", "position"])
         self.n_iter = initial.n_iter
+        coef = problem.feasible(initial.coef)  # alpha, the weights, the loss or the intercept may differ
         if state is not None:
             self.dual = state["dual"]
-        if state is not None and np.array_equal(self._coef(), initial.coef):
+        is_same = state is not None and np.array_equal(self._coef(), initial.coef)
+        if is_same and np.allclose(coef, initial.coef, rtol=SAME, atol=0.0):
             self.visits, self.position = state["visits"].astype(np.intp), int(state["position"].item())
             self.responses = state["responses"]
             return
-        coef = np.clip(np.asarray(initial.coef, dtype=np.float64), *problem.box())  # alpha or the weights may differ
-        coef = balanced(coef) if problem.fit_intercept else coef
         a = np.divide(
             problem.y * coef, problem.weights * self.scale, out=np.zeros(problem.n), where=problem.weights > 0
         )

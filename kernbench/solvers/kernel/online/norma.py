@@ -135,7 +135,7 @@ class NORMA(OnlineSolver):
         state = require_state(initial, self.problem.n, ["intercept", *keys])
         self.numbers[0] = initial.n_iter
         if state is not None:
-            self.numbers[1] = state["intercept"].item()
+            self.numbers[1] = state["intercept"].item() if self.problem.fit_intercept else 0.0
             if self.drops:
                 self.terms = state["terms"]
             else:

@@ -127,7 +127,7 @@ class Pegasos(OnlineSolver):
         state = require_state(initial, self.problem.n, keys)
         if state is not None:
             self.sums, self.responses = state["counts"], state["responses"]
-            self.intercept = state["intercept"].item()
+            self.intercept = state["intercept"].item() if self.problem.fit_intercept else 0.0
             self.numbers[:] = initial.n_iter, state["squared_norm"].item() if self.project else 0.0
             return
         self.numbers[0] = max(initial.n_iter, 1)

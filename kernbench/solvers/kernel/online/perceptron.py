@@ -159,7 +159,7 @@ class Perceptron(OnlineSolver):
             state[key] for key in STATE[:5]
         )
         n_mistakes, n_logical, first, before, faultless, intercept = state["counts"].tolist()
-        self.numbers[1:4] = n_mistakes, n_logical, intercept
+        self.numbers[1:4] = n_mistakes, n_logical, intercept if self.problem.fit_intercept else 0.0
         self.first, self.mistakes_before, self.faultless = int(first), int(before), bool(faultless)
         n_done = (self.n_iter - self.first) // self.problem.n
         self.finished = self.faultless or n_done >= (self.n_passes or np.inf)
