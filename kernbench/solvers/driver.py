@@ -245,13 +245,16 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
             status = "diverged"
             message = f"the objective is not finite: lower {solver.step_name}, or scale the features"
         n_kernel_evaluations = solver.n_kernel_evaluations - counted_from
+        with deferred_interrupt() as interrupt:  # both may take kernel values: off the clock, as the trace is
+            estimate, solution = solver.whole_objective() if solver.is_sampled else None, solver.solution()
+        if interrupt.asked:
+            status = "interrupted"
         sampled = {}
-        if solver.is_sampled:  # off the clock, as the trace is
-            estimate = solver.whole_objective()
+        if estimate is not None:
             sampled = {"objective_of_sample": objective, "objective_error": estimate.error}
             objective = estimate.value
     return FitResult(
-        solution=solver.solution(),
+        solution=solution,
         status=status,
         n_iter=solver.n_iter - start,
         seconds=clock.seconds,

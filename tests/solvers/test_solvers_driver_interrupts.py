@@ -133,10 +133,10 @@ def test_ctrl_c_twice_does_not_wait(clock):
     assert result.status == "interrupted" and result.n_iter == 0
 
 
-@pytest.mark.parametrize("where", ["objective", "gap"])
+@pytest.mark.parametrize("where", ["objective", "gap", "whole_objective", "solution"])
 def test_ctrl_c_after_the_last_iteration_keeps_the_solution(clock, where):
     class Late(Countdown):
-        is_over = False
+        is_over, is_sampled = False, where == "whole_objective"
 
         def _press(self, here):
             if self.is_over and here == where:
@@ -152,6 +152,14 @@ def test_ctrl_c_after_the_last_iteration_keeps_the_solution(clock, where):
 
         def known_gap(self):
             return 0.5
+
+        def whole_objective(self):
+            self._press("whole_objective")
+            return super().whole_objective()
+
+        def solution(self):
+            self._press("solution")
+            return super().solution()
 
     solver = Late(clock)
 
