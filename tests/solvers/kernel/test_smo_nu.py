@@ -176,3 +176,12 @@ def test_the_losses_of_rows_add_up_to_the_objective_of_nu():
     risk.sensitive(scores, 0.0)
     total = risk._losses(np.arange(20), scores).sum() - problem.mass * risk._level
     assert total == pytest.approx(problem.loss_sum(scores, 0.0))
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_novelty_detector_has_no_y(twin):
+    X, y, _ = draw(0, n=20)
+    rows = (KernelRows if twin == "compiled" else ReferenceRows)(X, Gaussian(1.0), dtype=np.float64)
+    for targets in (None, y[NuResidual]):
+        solver = SMO(rows, targets, alpha=0.05, loss="one_class", core=twin)
+        assert driver.run(solver, tol=1e-3).converged

@@ -92,7 +92,7 @@ class SMO(Method):
                  initial=None, working_set_size=None, shrinking=True, classic_rows=CLASSIC_ROWS,
                  core="compiled"):  # fmt: skip
         super().__init__(core)
-        sizes = checked_sizes(working_set_size, len(y))
+        sizes = checked_sizes(working_set_size, rows.n_rows)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
         loss = loss_of_name(loss)
