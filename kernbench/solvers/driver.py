@@ -36,7 +36,8 @@ class FitResult:
     n_iter : int
         Iterations of this run.
     seconds : float
-        Time spent advancing and testing the stopping rule; tracing and callbacks are not in it.
+        Time spent advancing and testing the stopping rule; tracing, callbacks, and what follows the last iteration at
+        a limit (a last test, the certificate) are not in it.
     n_kernel_evaluations : int
     objective : float
         Over all rows; for a solver on a sample of them, an estimate.

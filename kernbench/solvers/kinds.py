@@ -90,7 +90,7 @@ KINDS = {
         Kind(
             name="linear-svm",
             estimator="LinearSVC",
-            words="the same on explicit features",
+            words="a loss of the margin, on explicit features",
             options=("loss",),
             losses=losses_of("margin"),
         ),
@@ -183,7 +183,7 @@ KINDS = {
         Kind(
             name="linear-regression",
             estimator="LinearRegressor",
-            words="the same on explicit features",
+            words="a loss of the residual, on explicit features",
             options=("loss",),
             losses=losses_of("residual"),
             defaults={"loss": "squared_error"},

@@ -6,6 +6,7 @@ import pytest
 
 from kernbench.cli.plugins.creating import EXPERIMENT
 from kernbench.experiments import plugins
+from kernbench.solvers import driver, registry
 from kernbench.solvers.checks import FORMS, LAWS
 from kernbench.solvers.checks.problems import build, enclosed_optimum, make_problem, objective_of
 from kernbench.solvers.kinds import KINDS
@@ -105,6 +106,15 @@ def test_cores_that_differ_are_caught(shift, write_plugin, monkeypatch):
             LAWS["twins are in lockstep"](entry)
     else:
         LAWS["twins are in lockstep"](entry)
+
+
+def test_solvers_without_a_gap_bound_the_optimum_from_above():
+    """All others for pairs and the hinge; without a bound the check of the one with a gap could not fail."""
+    entry = registry.get("bundle", "roc-svm")
+    problem = make_problem(entry.kind, 50)
+    _, upper = enclosed_optimum(problem, "hinge", entry)
+    found = driver.run(build(entry, problem, loss="hinge", tol=1e-6))
+    assert found.objective - found.gap <= upper <= 1.01 * found.objective
 
 
 @pytest.mark.parametrize("kind", FORMS)

@@ -110,6 +110,7 @@ def test_every_solver_is_compared_with_its_twin():
 
 def test_every_kind_is_described():
     assert {entry.problem for entry in SOLVERS} == set(KINDS)
+    assert len({kind.words for kind in KINDS.values()}) == len(KINDS)
     for name, kind in KINDS.items():
         assert kind.name == name and kind.words and kind.estimator in kernbench.__all__
         for twin in TWINS:

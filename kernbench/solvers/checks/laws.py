@@ -57,6 +57,7 @@ def refuses_bad_problems(entry):
         "negative weights": {"weights": -np.ones(problem.n)},
         "three weights": {"weights": np.ones(3)},
         "alpha = -1": {"alpha": -1.0},
+        "alpha = 0": {"alpha": 0.0},
         "no class with weight" if entry.kind.real_targets else "a class without weight": {
             "weights": np.where(problem.y > 0, 1.0, 0.0) * (not entry.kind.real_targets)
         },
@@ -236,7 +237,7 @@ def ignores_the_number_of_threads(entry):
 
 
 def works_on_rows_of_single_precision(entry):
-    """On float32 rows of a kernel, a run has the objective of one on float64 rows, to four digits."""
+    """On float32 rows of a kernel, a run has the objective of one on float64 rows, to three digits."""
     if entry.kind.first != "rows":
         return
     problem, found = _problem(entry, n=150), []

@@ -126,7 +126,7 @@ def _kernel_problem(problem, data, loss):
 
 
 def enclosed_optimum(problem, loss, judged, tol=1e-5):
-    """A lower and an upper bound on the smallest objective, by kernbench's own solvers with certificates.
+    """A lower and an upper bound on the smallest objective, by kernbench's own solvers: what they reach, and certify.
 
     Where the solver to be judged is the only one, by the gap of its solution as NumPy computes it: by weak duality any
     feasible coefficients bound the optimum.
@@ -147,8 +147,7 @@ def enclosed_optimum(problem, loss, judged, tol=1e-5):
             solver.tol = tol
         found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
         objective, gap = _recomputed(problem, found.solution, loss) if entry is judged else (found.objective, found.gap)
-        if gap is not None:
-            lower, upper = max(lower, objective - gap), min(upper, objective)
+        lower, upper = lower if gap is None else max(lower, objective - gap), min(upper, objective)
         if upper - lower <= 2 * tol * abs(upper):
             break
     return lower, upper
