@@ -62,7 +62,8 @@ class SCS(Method):
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
     validation : {"redraw", "holdout"}, default="redraw"
-        Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start.
+        Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start; a start from
+        other coefficients sets none aside.
     eps : float, default=None
         Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
         1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified. The run has stagnated, not

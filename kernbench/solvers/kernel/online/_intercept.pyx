@@ -1,8 +1,8 @@
 """The best intercept of slowly changing responses, searched for near the previous one.
 
-`losses.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that calls it repeatedly knows that the
-answer lies near the previous one. So one pass adds up the weights below a bracket around it and collects the breakpoints
-inside, and only these are sorted. If the answer is not in the bracket, all breakpoints are sorted.
+`problems.intercept.best_intercept` sorts all breakpoints y_i - f(x_i); a solver that calls it repeatedly knows that
+the answer lies near the previous one. So one pass adds up the weights below a bracket around it and collects the
+breakpoints inside, and only these are sorted. If the answer is not in the bracket, all breakpoints are sorted.
 """
 
 from libc.math cimport INFINITY

@@ -382,7 +382,7 @@ def water_level(c, weights, volume, y=None):
     ----------
     c : ndarray of shape (n,), or (n_levels, n) for one level after the other, each from the bracket of the one before
     weights, volume, y
-        As for `losses.water_level`.
+        As for `problems.water_level`.
 
     Returns
     -------
