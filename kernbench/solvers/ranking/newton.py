@@ -73,9 +73,10 @@ class NewtonSteps(DesignMethod):
         if self.coef.any():
             self.scores = self.design.scores(self.coef)
         self.value = self.core.value_at(self.work, self.coef, self.scores)
-        self._raise_bound(self.core.differentiate(self.work, self.coef))
+        squared_norm = self.core.differentiate(self.work, self.coef)
+        self._raise_bound(squared_norm)
         # f = 0 orders nothing: however close its objective is (it is, for large alpha), one step from it is taken.
-        self.converged = self.converged and bool(self.coef.any() or self.gap() == 0)
+        self.converged = self.converged and bool(self.coef.any() or squared_norm == 0.0)
         self.begun = True
 
     def _raise_bound(self, squared_norm):
