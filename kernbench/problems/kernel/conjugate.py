@@ -114,7 +114,7 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
 
 def settings_of(alpha, fit_intercept, weights):
     """Return what a direction depends on besides the rows and labels: that of another objective need not descend."""
-    return np.array([alpha, fit_intercept, *weights], dtype=np.float64)
+    return np.concatenate([[alpha, fit_intercept], weights])
 
 
 def scattered(size, ids, values):
