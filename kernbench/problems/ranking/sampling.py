@@ -70,7 +70,8 @@ class PairSampling:
     Attributes
     ----------
     design : FeatureDesign
-    positive : ndarray of shape (n,), bool
+    positive, used : ndarray of shape (n,), bool
+        Which samples are positive, and which have a weight.
     positives, negatives : Population
     loss : loss of `kernbench.losses`
     low, high : float
@@ -82,6 +83,7 @@ class PairSampling:
     def __init__(self, design, ranked, n_positive, n_negative):
         weights = checked_features(design, ranked)
         self.design, self.positive, self.loss = design, ranked.positive, MARGIN_LOSSES[ranked.loss]
+        self.used = weights > 0
         self.positives = Population(np.flatnonzero(ranked.positive), weights, n_positive, "n_positive")
         self.negatives = Population(np.flatnonzero(~ranked.positive), weights, n_negative, "n_negative")
         self.low, self.high = (min(mass / self.negatives.total, 1.0) for mass in (ranked.low, ranked.high))
@@ -106,6 +108,8 @@ class ListSampling:
     Attributes
     ----------
     design : FeatureDesign
+    used : ndarray of shape (n,), bool
+        Which samples have a weight.
     population : Population
     loss : loss of `kernbench.losses`
     of_margin : bool
@@ -119,7 +123,7 @@ class ListSampling:
 
     def __init__(self, design, ranked, batch_size):
         weights = checked_features(design, ranked)
-        self.design, self.of_margin = design, ranked.loss in MARGIN_LOSSES
+        self.design, self.of_margin, self.used = design, ranked.loss in MARGIN_LOSSES, weights > 0
         self.loss, self.y = (MARGIN_LOSSES | REGRESSION_LOSSES)[ranked.loss], ranked.y
         self.population = Population(np.arange(ranked.n), weights, batch_size, "batch_size")
         self.low, self.high = (min(mass / self.population.total, 1.0) for mass in (ranked.low, ranked.high))
@@ -152,15 +156,15 @@ def checked_features(design, ranked):
     return np.ones(ranked.n) if ranked.weights is None else ranked.weights
 
 
-def step_of(step_size, design, scales, steep):
-    """Return the step, by default one of two `scales` over the mean |x|^2: the second for unbounded slopes (`steep`).
+def step_of(step_size, sampling, scales):
+    """Return the step, by default one of two `scales` over the mean |x|^2: the second for unbounded slopes.
 
     The step times |x|^2 does not depend on the units of the features.
     """
     if step_size is not None:
         return float(check_number("step_size", step_size, above=0))
-    mean = float(squared_norms(design).mean())
-    return scales[steep] / mean if mean > 0 else 1.0
+    mean = float(squared_norms(sampling.design)[sampling.used].mean())
+    return scales[sampling.steep] / mean if mean > 0 else 1.0
 
 
 def threshold_step_of(threshold_step, step_size, thresholds):

@@ -287,6 +287,21 @@ def test_splitting_the_run_changes_nothing(entry, ranking, windowed):
     np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
 
 
+@either_twin
+@every_solver
+def test_a_sample_of_weight_zero_does_not_shorten_the_steps(entry, twin, ranking, windowed):
+    """However far it is: the default step is one over the mean |x|^2."""
+    coefs = []
+    for size in (1.0, 1e3):
+        problem = ranking(80, 8, weighted=True)
+        problem.weights[5] = 0.0
+        problem.X[5] *= size
+        solver = windowed(entry, twin, problem)
+        solver.advance(30)
+        coefs.append(solver.solution().coef)
+    np.testing.assert_allclose(*coefs, rtol=1e-9, atol=1e-12)
+
+
 @every_solver
 def test_format_agnosticism(entry, ranking, windowed):
     answers = []

@@ -47,7 +47,7 @@ class MiniBatch(Stochastic):
         check_loss(loss, self.losses)
         problem = WindowProblem(y, weights, loss, fpr_range, ranks)
         sampling = PairSampling(design, problem, n_positive, n_negative)
-        self.step_size = step_of(step_size, design, OF_MEANS if average else OF_LAST, sampling.steep)
+        self.step_size = step_of(step_size, sampling, OF_MEANS if average else OF_LAST)
         self.ranked = problem.make(self.core)
         self.steps, self.sum = np.zeros(1), np.zeros(design.n_coef)  # steps, and the sum of the iterates after each
         settings = self.step_size, self.radius, average, sampling.loss.code, sampling.batch, sampling.low, sampling.high

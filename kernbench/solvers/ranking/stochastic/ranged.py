@@ -47,7 +47,7 @@ class Ranged(Stochastic):
         self.exact = check_name("thresholds", thresholds, THRESHOLDS) == "exact"
         sampling = batches.sampling
         self.ranked, self.inner_steps = problem.make(self.core), inner_steps
-        self.step_size = step_of(step_size, batches.design, self.step_scales, sampling.steep)
+        self.step_size = step_of(step_size, sampling, self.step_scales)
         step = threshold_step_of(threshold_step, self.step_size, thresholds)
         self.follows_spread = step is None
         self.threshold_step = np.array([1.0 if step is None else step])
