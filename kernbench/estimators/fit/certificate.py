@@ -67,16 +67,23 @@ class Examined:
 
     @cached_property
     def largest(self):
-        """The largest k(x, x), which bounds |k(x, z)| if anything is certified: if the kernel is semi-definite.
+        """The largest k(x, x) of rows that count, which bounds |k(x, z)| if anything is certified: if the kernel is
+        semi-definite.
 
-        For weights a bound on the norms of rows.
+        For weights a bound on the norms of these rows.
         """
         if self.kernel is None:
-            return _largest_entry(self.X) * float(np.sqrt(self.n_terms))
+            return _largest_entry(self.X, self.counted) * float(np.sqrt(self.n_terms))
         if type(self.kernel).diagonal is Kernel.diagonal:
             return 1.0
         diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
-        return float(np.max(diagonal))
+        return float(np.max(diagonal if self.counted is None else diagonal[self.counted]))
+
+    @cached_property
+    def counted(self):
+        """Which rows have a weight, and so may have a coefficient; None if all, or if pairs are counted."""
+        problem = getattr(self.risk, "problem", None)
+        return None if problem is None or problem.weights.all() else problem.weights > 0.0
 
     @cached_property
     def value_error(self):
@@ -165,7 +172,7 @@ class Examined:
                     changes = changes / (len(sensitive) * shares[np.searchsorted(sensitive, rows)])
                 of_risk = len(sensitive) / n * upper_mean(changes)
         elif all_rows:
-            of_risk = self.risk.change(objective, float(np.abs(errors).max()))
+            of_risk = self.risk.change(objective, float(np.abs(errors[self.risk.problem.weights > 0.0]).max()))
         else:
             of_risk = self.risk.change(objective, self._error_of_scores(errors_of, n_rows, rng))
         unit = self.value_error[1] + DOUBLE * (len(used) + (n_updates if known is None else 0))
@@ -264,8 +271,10 @@ def _status(status, found, tol, examined):
     return status if is_zero else STAGNATED
 
 
-def _largest_entry(X):
-    """Return the largest magnitude of a stored entry."""
+def _largest_entry(X, rows=None):
+    """Return the largest magnitude of a stored entry, of the rows of a mask."""
+    if rows is not None:
+        X = X[rows]
     values = X.data if sparse.issparse(X) else X
     if values.size == 0:
         return 0.0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from kernbench import KernelSVC
+from kernbench import KernelRegressor, KernelSVC, KernelSVR, LinearSVC
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.kernels.constants import EPS
 from kernbench.kernels.functions import Cauchy, Gaussian, Laplacian, Matern
@@ -160,3 +160,26 @@ def test_nearly_equal_rows_of_a_matern_kernel_are_within_a_small_bound(nu, form,
             error = np.abs(rows.batch(np.arange(60)) - kernel_values(kernel, Z)).max()
             bound = Examined(None, form(Z), kernel, rows, dtype.name, own_dual=True).value_error[0]
             assert error <= bound <= 2e-12 + EPS[dtype] * (300 + 60 * scale), (scale, step)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelRegressor(kernel="linear", solver="sdca", random_state=0),
+        KernelRegressor(kernel="poly", degree=2, solver="newton"),
+        KernelRegressor(kernel="poly", degree=2, solver="newton", dtype="float32", tol=1e-2),
+        KernelSVR(kernel="linear"),
+        LinearSVC(loss="squared_hinge"),
+    ],
+    ids=lambda model: f"{type(model).__name__}-{getattr(model, 'kernel', '')}-{getattr(model, 'dtype', '')}",
+)
+def test_a_far_row_of_weight_zero_does_not_count(model, form):
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((120, 3)), np.ones(120)
+    y = X[:, 0] + 0.1 * rng.standard_normal(120)
+    y = np.sign(y) if isinstance(model, LinearSVC) else y
+    X[0], weights[0] = 1e9, 0.0
+    fitted = model.fit(form(X), y, sample_weight=weights)
+    assert fitted.status_ == "converged"
+    assert fitted.duality_gap_ <= fitted.tol * fitted.objective_
