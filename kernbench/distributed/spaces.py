@@ -11,7 +11,7 @@ from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, 
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.bandwidth import MEDIAN_ROWS
-from kernbench.kernels.names import resolve_kernel
+from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 
 
 class DrawnRows:
@@ -42,12 +42,12 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
     ``gamma="scale"`` equals that of an array up to rounding; ``"median"`` draws the same rows.
     """
     gamma = getattr(model, "gamma", "scale")
+    named = gamma if isinstance(gamma, str) and isinstance(model.kernel, str) and model.kernel in OF_GAMMA else None
     spread = spread_of(blocks, weights)
-    if isinstance(gamma, str) and gamma == "scale":
+    if named == "scale":
         gamma = gamma_of(spread, blocks.n_columns)
     settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}
-    draws = isinstance(gamma, str) and gamma == "median"
-    rows = rows_to_draw(blocks, MEDIAN_ROWS, used_rows(weights)) if draws else blocks
+    rows = rows_to_draw(blocks, MEDIAN_ROWS, used_rows(weights)) if named == "median" else blocks
     return resolve_kernel(model.kernel, rows, gamma=gamma, random_state=seed, **settings)
 
 

@@ -41,6 +41,11 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     float
         Median over the n_rows (n_rows - 1) / 2 pairs, the mean of the two middle values if that number is
         even. 1 if the median is 0, since half of the pairs are equal.
+
+    Raises
+    ------
+    ValueError
+        If the squares of the distances underflow.
     """
     check_name("metric", metric, METRICS)
     if X.shape[0] > n_rows:
@@ -48,7 +53,20 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     if X.shape[0] < 2:
         return 1.0
     median = _median(_manhattan(X)) if metric == "l1" else _euclidean(X)
+    if median == 0 and 0 < X.max() - X.min() < TINY**0.5:
+        raise _of_wrong_scale("small", "median")
     return median if median > 0 else 1.0
+
+
+def representable(gamma, name):
+    """Return a gamma that was computed from X; raise ValueError if it, or its inverse, is infinite."""
+    if not TINY <= gamma < np.inf:
+        raise _of_wrong_scale("large" if gamma < TINY else "small", name)
+    return gamma
+
+
+def _of_wrong_scale(problem, name):
+    return ValueError(f"the entries of X are too {problem} for gamma={name!r}: scale the features")
 
 
 def _median(distances):
@@ -138,30 +156,30 @@ def scale(X):
         squares = 0.0
         for start in range(0, X.shape[0], height):
             squares += np.square(X[start : start + height] - mean, dtype=np.float64).sum()
-    check_variance(squares / n_entries, mean, X)
-    return float(n_entries / (X.shape[1] * squares)) if is_spread(squares / n_entries, mean) else 1.0
+    check_variance(squares / n_entries, mean, lambda: has_unequal_entries(X))
+    return float(n_entries / (X.shape[1] * float(squares))) if is_spread(squares / n_entries, mean) else 1.0
 
 
-def check_variance(variance, mean, X, counted=slice(None)):
+def check_variance(variance, mean, are_unequal):
     """Raise ValueError if the variance of entries overflows, or underflows though they are not all equal.
 
     Parameters
     ----------
     variance, mean : float
-        Of the entries of X[counted].
-    X : ndarray or CSR matrix of shape (n, d)
-    counted : slice or ndarray of bool
+    are_unequal : callable
+        Returns whether the entries are not all equal; called only if the variance is close to 0.
     """
     if not np.isfinite(variance) and not np.isnan(mean):
         problem = "large"
-    elif max(variance, (ROUNDINGS * EPS * mean) ** 2) < TINY and _has_unequal_entries(X[counted]):
+    elif max(variance, (ROUNDINGS * EPS * mean) ** 2) < TINY and are_unequal():
         problem = "small"
     else:
         return
     raise ValueError(f"the variance of X is too {problem} for gamma='scale': scale the features")
 
 
-def _has_unequal_entries(X):
+def has_unequal_entries(X):
+    """Whether the entries of X are not all equal."""
     return X.shape[0] > 0 and X.max() > X.min()  # those of a sparse X count zeros that are not stored
 
 

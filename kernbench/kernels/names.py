@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench._names import unknown_name
-from kernbench.kernels.bandwidth import median_distance, scale
+from kernbench.kernels.bandwidth import median_distance, representable, scale
 from kernbench.kernels.functions import (
     Callable,
     ChiSquared,
@@ -45,16 +45,17 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     Raises
     ------
     ValueError
-        For an unknown name, a number that is not positive, or rows whose variance ``"scale"`` cannot represent.
+        For an unknown name, a number that is not positive, or rows whose variance or distances are too small or too
+        large to be represented.
     """
     if isinstance(gamma, str):
         if gamma == "auto":
             return 1.0 / X.shape[1]
         if gamma == "scale":
-            return scale(X)
+            return representable(scale(X), gamma)
         if gamma == "median":
             median = median_distance(X, metric=metric, random_state=random_state)
-            return 1.0 / median if metric == "l1" else 0.5 / median**2
+            return representable(1.0 / median if metric == "l1" else 0.5 / median**2, gamma)
         raise ValueError(unknown_name("gamma", gamma, ("scale", "auto", "median")))
     if not (is_number(gamma) and gamma > 0):
         raise ValueError(f"gamma must be 'scale', 'auto', 'median' or a positive number, got {gamma!r}")

@@ -106,6 +106,19 @@ def test_gamma_scale_is_that_of_the_array(examples, in_files):
         assert gamma_of(twice, 3) == pytest.approx(scale(X), rel=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(
+    "gamma, size, problem",
+    [("median", 1e-170, "small"), ("median", 1e160, "large"), ("scale", 1e-160, "small"), ("scale", 1e160, "large")],
+)
+def test_rows_of_extreme_scales_are_refused(examples, gamma, size, problem):
+    X, y = examples(200, 3)
+    model = KernelSVC(gamma=gamma, dtype="float64")
+    with pytest.raises(ValueError, match=f"X (is|are) too {problem} for gamma='{gamma}': scale the features"):
+        Distributed(model).fit([size * X], y)
+    Distributed(clone(model).set_params(kernel="linear")).fit([1e-170 * X], y)  # has no gamma
+
+
 def test_predictions_of_files_are_those_of_the_plain_model(examples, in_files, tmp_path):
     X, y = examples(5_000, 4)
     folder = in_files(X, (10, 2_500))

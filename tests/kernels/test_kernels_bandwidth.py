@@ -118,3 +118,16 @@ def test_mostly_equal_rows_and_few_features():
 def test_entries_stored_twice_are_added():
     X = sparse.csr_matrix((np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
     assert scale(X) == scale(X.toarray())
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("n_features", [FEW, MANY])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "gamma, size, problem",
+    [("median", 1e-158, "small"), ("median", 1e-170, "small"), ("scale", 1e-160, "small"), ("scale", 1e153, "large")],
+)
+def test_rows_of_extreme_scales_are_refused(gamma, size, problem, storage, n_features):
+    X = size * np.random.default_rng(0).normal(size=(30, n_features))
+    with pytest.raises(ValueError, match=f"X (is|are) too {problem} for gamma='{gamma}': scale the features"):
+        resolve_kernel("rbf", storage(X), gamma=gamma)

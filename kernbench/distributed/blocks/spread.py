@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.bandwidth import is_spread
+from kernbench.kernels.bandwidth import check_variance, is_spread, representable
 from kernbench.kernels.domain import check_range
 
 
@@ -85,11 +85,16 @@ def spread_of_columns(X, weights=None):
 
 
 def gamma_of(spread, n_columns):
-    """Return ``gamma="scale"``, 1 / (d · variance of the entries); 1 if they are all equal, or too large for it."""
-    variance = spread.squares / spread.weight
-    if not np.isfinite(variance) or not is_spread(variance, spread.mean):
-        return 1.0
-    return float(1.0 / (n_columns * variance))
+    """Return ``gamma="scale"``, 1 / (d · variance of the entries); 1 if they are all equal.
+
+    Raises
+    ------
+    ValueError
+        If the variance overflows or underflows.
+    """
+    mean, variance = float(spread.mean), float(spread.squares / spread.weight)
+    check_variance(variance, mean, lambda: mean != 0)  # without another pass: entries that are not all 0
+    return representable(1.0 / (n_columns * variance), "scale") if is_spread(variance, mean) else 1.0
 
 
 def check_kernel_range(blocks, kernel, dtype, names=None):

@@ -1,5 +1,6 @@
 """Workers of a Dask cluster: their versions, addresses and free memory, and the errors of a lost one."""
 
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import import_module
 
@@ -62,7 +63,6 @@ def _workers(client):
 
 def lost():
     """Return the exceptions that are raised when a worker is lost."""
-    from distributed.client import FutureCancelledError
     from distributed.scheduler import KilledWorker
 
-    return FutureCancelledError, KilledWorker, OSError
+    return CancelledError, KilledWorker, OSError  # Dask cancels what depends on scattered data that are lost

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.kernels.bandwidth import check_variance, is_spread
+from kernbench.kernels.bandwidth import check_variance, has_unequal_entries, is_spread
 from kernbench.kernels.domain import check_range, largest_entry
 from kernbench.kernels.functions import Callable, Linear
 from kernbench.kernels.names import NAMES, OF_GAMMA, refuse_class, resolve_gamma, resolve_kernel
@@ -81,7 +81,7 @@ def weighted_scale(X, weights):
     else:
         mean = (weights @ X).sum() / n_entries
         variance = (weights @ np.square(X - mean)).sum() / n_entries
-    check_variance(variance, mean, X, weights > 0)
+    check_variance(variance, mean, lambda: has_unequal_entries(X[weights > 0]))
     return 1.0 / (X.shape[1] * variance) if is_spread(variance, mean) else 1.0
 
 
