@@ -215,6 +215,7 @@ def _read(entry, n_train, n_test, seed, streams, options):
 def _dataset(entry, parts, kind, description, options, checksum=None):
     listed = f" ({', '.join(f'{name}={value!r}' for name, value in options.items())})" if options else ""
     X_train, y_train, X_test, y_test = parts
+    is_pair = entry.task == "multi-class" and y_train.min() < 0  # two of the classes
     return Dataset(
         name=entry.name,
         X_train=X_train,
@@ -225,7 +226,7 @@ def _dataset(entry, parts, kind, description, options, checksum=None):
         description=f"{description}{listed}.",
         source=entry.source,
         checksum=checksum or array_checksum(*parts),
-        task=entry.task,
+        task="binary" if is_pair else entry.task,
         population_auc=entry.population_auc,
     )
 

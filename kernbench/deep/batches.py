@@ -7,6 +7,7 @@
 from typing import Any
 
 import numpy as np
+import torch
 from torch.utils.data import Dataset, Sampler
 
 from kernbench._typing import RandomState
@@ -144,7 +145,7 @@ class IndexedDataset(Dataset):
 
 def positives_of(labels):
     """Return which of all examples are positive, as a mask; there must be both classes."""
-    labels = np.asarray(labels)
+    labels = labels.numpy(force=True) if isinstance(labels, torch.Tensor) else np.asarray(labels)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

@@ -121,6 +121,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             After Ctrl-C; ``estimator_`` is the model of the last step.
         """
         before, model = dict(vars(self)), None
+        for name in before:
+            if name.endswith("_"):  # of an earlier fit; another estimator, or other rows, may not set it again
+                delattr(self, name)
         self.estimator_: Any = clone(self.estimator)
         try:
             model, task = self._task(self.estimator_, X, y, sample_weight)

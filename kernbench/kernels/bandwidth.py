@@ -53,7 +53,7 @@ def median_distance(X, *, n_rows=MEDIAN_ROWS, metric="euclidean", random_state=N
     if X.shape[0] < 2:
         return 1.0
     median = _median(_manhattan(X)) if metric == "l1" else _euclidean(X)
-    if median == 0 and 0 < X.max() - X.min() < TINY**0.5:
+    if median == 0 and 0 < float(X.max()) - float(X.min()) < TINY**0.5:
         raise _of_wrong_scale("small", "median")
     return median if median > 0 else 1.0
 

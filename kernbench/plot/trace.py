@@ -154,10 +154,10 @@ def _traces(estimator):
     return [estimator.trace_] if isinstance(estimator.trace_, Mapping) else estimator.trace_
 
 
-def _column(trace, column, name):
-    """Return a column as floats, NaN where a callback had not begun to record it."""
+def _column(trace, column, name, others=()):
+    """Return a column as floats, NaN where a callback had not begun to record it; `others` are known, too."""
     if column not in trace:
-        raise ValueError(f"the trace of {name}: {unknown_name('column', column, [*trace, *GAPS])}")
+        raise ValueError(f"the trace of {name}: {unknown_name('column', column, [*trace, *others])}")
     try:
         return np.array(trace[column], dtype=np.float64)  # None becomes NaN
     except (TypeError, ValueError):
@@ -197,7 +197,7 @@ def _tightest(bounds):
 
 def _values(trace, y, name, bounds):
     if y not in GAPS:
-        return _column(trace, y, name)
+        return _column(trace, y, name, GAPS)
     low, high, _ = bounds
     objective = _column(trace, "objective", name)
     gap = np.maximum(objective - low, high - objective)  # primal objectives are above, dual ones below the optimum

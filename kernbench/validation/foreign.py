@@ -54,6 +54,14 @@ def host_array(values, name):
         ) from error
 
 
+def dense_array(X):
+    """Return an array, or a data frame as an array: missing values in nullable columns of pandas become NaN."""
+    values = np.asarray(X)
+    if values.dtype.kind == "O" and hasattr(X, "iloc"):
+        return X.to_numpy(dtype=np.float64, na_value=np.nan)
+    return values
+
+
 def without_sparse_columns(X):
     """Return a data frame of pandas whose columns are all sparse, and zero where nothing is stored, as a CSR matrix.
 

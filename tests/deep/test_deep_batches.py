@@ -106,6 +106,11 @@ def test_bad_sizes(options):
         PairBatchSampler(LABELS, **options)
 
 
+def test_labels_may_be_a_tensor_that_autograd_follows():
+    labels = torch.tensor([0.0, 1.0, 0.0], requires_grad=True)
+    assert PairBatchSampler(labels).positives.tolist() == [1]
+
+
 def test_labels_of_other_examples():
     with pytest.raises(ValueError, match="one per example, 3, got 2"):
         IndexedDataset(np.zeros(3), [0, 1])

@@ -53,6 +53,20 @@ def test_bad_parameters_are_refused(rows, params, said):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_fit_that_is_refused_leaves_the_model(rows):
+    X, y = rows
+    model = trained(rows)
+    scores = model.decision_function(X)
+    model.set_params(module=lambda: nn.Linear(X.shape[1] + 1, 1))
+    with pytest.raises(RuntimeError, match="shapes"):
+        model.fit(X, np.where(y == y[0], "like the first", "other"))
+    assert np.array_equal(model.classes_, np.unique(y)) and set(model.predict(X)) <= set(y)
+    assert np.array_equal(model.decision_function(X), scores)
+    with pytest.raises(RuntimeError, match="shapes"):
+        (plain := DeepPartialAUCClassifier(model.module, RANGE)).fit(X, y)
+    assert not hasattr(plain, "classes_") and not hasattr(plain, "n_features_in_")
+
+
 def test_cuda_where_there_is_none(rows):
     with pytest.raises(ValueError, match="sees 0 CUDA devices here: use device='cpu'"):
         trained(rows, device="cuda")

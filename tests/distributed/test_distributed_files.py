@@ -146,6 +146,17 @@ def test_columns_keep_their_names(tmp_path, examples):
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
 
 
+def test_a_second_fit_forgets_the_columns_of_the_first(examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(500, 3)
+    model = Distributed(ROCSVC(random_state=0)).fit([pandas.DataFrame(X, columns=["a", "b", "c"])], y)
+    model.fit([X[:, :2]], y)
+    assert not hasattr(model, "feature_names_in_")
+    assert np.array_equal(model.predict([X[:, :2]]), model.estimator_.predict(X[:, :2]))
+    model.set_params(estimator=KernelSVR()).fit([X], X[:, 0])
+    assert not hasattr(model, "classes_") and hasattr(model, "n_rounds_")
+
+
 def test_a_path_is_that_of_the_array(examples, in_files):
     X, y = examples(5_000, 4)
     folder = in_files(X, (2_000,))

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from kernbench import ROCSVC
 from kernbench.datasets.readers.svmlight import write_svmlight
-from kernbench.distributed import FileBlocks
+from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks
 from kernbench.distributed.cluster.held_rows import cut, describe
 from kernbench.distributed.sources import read_whole, text
@@ -282,6 +283,16 @@ def test_data_frames_of_sparse_columns_stay_sparse_on_workers():
     mixed = frame.assign(c3=1.0, c4=pandas.array(range(50), dtype="Int64"))
     assert describe(mixed) == ((50, 20), "float64", None, list(frame.columns))
     assert np.array_equal(cut([mixed], [(0, 50)], "float64"), mixed.to_numpy())
+
+
+def test_missing_values_of_nullable_columns_are_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5]}).convert_dtypes()
+    expected = np.array([[1, 0.5], [2, np.nan], [3, 1.5]])
+    np.testing.assert_array_equal(rows_of(FileBlocks(frame)), expected)
+    np.testing.assert_array_equal(cut([frame], [(0, 3)], "float64"), expected)
+    with pytest.raises(ValueError, match="X contains NaN: column 1 of chunk 0 holds NaN, first in its row 1"):
+        Distributed(ROCSVC()).fit([frame], [0, 1, 0])
 
 
 @pytest.mark.parametrize("form", ["coo", "csc", "dia", "lil"])

@@ -118,7 +118,12 @@ def test_equal_names_are_numbered(solvers):
 
 
 @pytest.mark.parametrize(
-    "options, message", [({"y": "gpa"}, "did you mean 'gap'"), ({"x": "second"}, "did you mean 'seconds'")]
+    "options, message",
+    [
+        ({"y": "gpa"}, "did you mean 'gap'"),
+        ({"x": "second"}, "did you mean 'seconds'"),
+        ({"x": "gap"}, "unknown column 'gap'. Known"),
+    ],
 )
 def test_an_unknown_column_is_named_with_those_that_there_are(solvers, options, message):
     with pytest.raises(ValueError, match=message):

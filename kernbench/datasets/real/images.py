@@ -9,7 +9,7 @@ from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.npz import read_arrays
 from kernbench.datasets.real.deformed import DeformedImages
 from kernbench.datasets.real.preparation import signs, split_by_seed
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_number, is_integer
 
 _MNIST = ("https://ossci-datasets.s3.amazonaws.com/mnist", "http://yann.lecun.com/exdb/mnist")
 
@@ -73,6 +73,8 @@ def mnist_deformed(paths, seed, *, digits=None, n_components=None):
     stream : DeformedImages
     X_test, y_test : ndarrays
     """
+    if digits is not None and not _is_pair(digits):
+        raise ValueError(f"digits must be None or two different digits, such as (8, 6), got {digits!r}")
     parts = list(mnist(paths))
     if digits is not None:
         for k in (0, 2):
@@ -82,6 +84,11 @@ def mnist_deformed(paths, seed, *, digits=None, n_components=None):
     project = None if n_components is None else principal_components(X_train, n_components)
     stream = DeformedImages(X_train, y_train, seed, project)
     return stream, X_test if project is None else project(X_test), y_test
+
+
+def _is_pair(digits):
+    are_digits = isinstance(digits, list | tuple) and all(is_integer(digit) and 0 <= digit <= 9 for digit in digits)
+    return are_digits and len(digits) == len(set(digits)) == 2
 
 
 def principal_components(X, n_components):

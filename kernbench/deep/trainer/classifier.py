@@ -11,13 +11,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import Callback, RandomState
+from kernbench._whole_fits import WholeFits
 from kernbench.deep.trainer import fitting, model_files
 from kernbench.deep.trainer.examples import is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.parameters import device_of
 from kernbench.estimators.roc.parameters import check_threshold
 
 
-class DeepPartialAUCClassifier(ClassifierMixin, BaseEstimator):
+class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     r"""Network that maximises the area under a part of the ROC curve, between two false positive rates.
 
     `fit` takes arrays, or a map-style dataset of torch whose items are (input, label). The trace records the partial

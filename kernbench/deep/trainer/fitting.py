@@ -139,16 +139,16 @@ def _describe(model, run, status, judged):
         raise ValueError(
             "the module's scores are not finite before the first step: scale the inputs, or choose other first weights"
         )
-    model.module_, model.status_, model.trace_ = module, status, run.trace.columns
-    model.n_iter_, model.best_n_iter_, model.validation_score_ = run.n_iter, run.best_n_iter, run.best_score
-    model.best_state_, model.last_state_ = run.best, run.last
     module.eval()
-    model.intercepts_ = {}
+    intercepts = {}
     for which, state in (("last", run.last), ("best", run.best)):
         if state is not None:
             module.load_state_dict(state)
             scores = scores_of(module, judged)
-            model.intercepts_[which] = float(intercept(_threshold(model), scores, judged.positive, module)[0])
+            intercepts[which] = float(intercept(_threshold(model), scores, judged.positive, module)[0])
+    model.module_, model.status_, model.trace_, model.intercepts_ = module, status, run.trace.columns, intercepts
+    model.n_iter_, model.best_n_iter_, model.validation_score_ = run.n_iter, run.best_n_iter, run.best_score
+    model.best_state_, model.last_state_ = run.best, run.last
     which = model.keep if run.best is not None else "last"
     use(model, which)
     if status == "diverged":

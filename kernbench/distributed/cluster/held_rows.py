@@ -10,7 +10,7 @@ from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.distributed.cluster.actors import Actor
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import without_sparse_columns
+from kernbench.validation.foreign import dense_array, without_sparse_columns
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def cut(parts, bounds, dtype):
     parts = [part.tocsr() if sparse.issparse(part) else part for part in parts]  # some formats have no slices
     taken = [part.iloc[a:b] if hasattr(part, "iloc") else part[a:b] for part, (a, b) in zip(parts, bounds)]
     taken = [without_sparse_columns(part) for part in taken]
-    taken = [part.to_numpy() if hasattr(part, "to_numpy") else part for part in taken]
     if sparse.issparse(taken[0]):
         rows = sparse.vstack(taken, format="csr", dtype=dtype)
         rows.sum_duplicates()
         return rows
+    taken = [dense_array(part) for part in taken]
     return np.ascontiguousarray(taken[0] if len(taken) == 1 else np.concatenate(taken), dtype=dtype)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import without_sparse_columns
+from kernbench.validation.foreign import dense_array, without_sparse_columns
 
 
 class ArraySource:
@@ -25,7 +25,7 @@ class ArraySource:
                 X.sum_duplicates()
             self.n_stored = X.nnz
         else:
-            X = np.asarray(X)
+            X = dense_array(X)
             if X.ndim != 2:
                 raise ValueError(f"{self.title} must have two dimensions, got shape {X.shape}")
         if X.dtype.kind == "c":  # NumPy would drop the imaginary parts

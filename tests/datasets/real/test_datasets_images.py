@@ -1,10 +1,12 @@
 """Images: file formats, and rows of pixels between 0 and 1."""
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kernbench.datasets import loading, registry
 from kernbench.datasets.real import deformed, images
 
 
@@ -78,6 +80,22 @@ def test_the_stream_has_no_end(digits):
     drawn = [next(chunks) for _ in range(5)]
     assert all(X.shape == (512, 784) and set(y) == {-1, 1} for X, y in drawn)
     assert 0 <= min(X.min() for X, _ in drawn) and max(X.max() for X, _ in drawn) <= 1
+
+
+def test_two_digits_of_the_stream_are_a_binary_set(digits, monkeypatch):
+    entry = registry.get("mnist-deformed")
+
+    def build(paths, seed, *, digits=None, n_components=None):
+        return entry.build(paths, seed, digits=digits, n_components=n_components)
+
+    monkeypatch.setattr(loading, "get", lambda name: replace(entry, build=build))
+    monkeypatch.setattr(loading, "locate", lambda *_: digits)
+    data = loading.load("mnist-deformed", n_train=20, digits=(8, 6))
+    assert data.task == "binary" and set(data.y_train) == set(data.y_test) == {-1, 1}
+    assert loading.load("mnist-deformed", n_train=20).task == "multi-class"
+    for wrong in (3, (8,), (8, 8), (8, 10), "86", (1, 2, 3)):
+        with pytest.raises(ValueError, match="two different digits"):
+            loading.load("mnist-deformed", digits=wrong)
 
 
 def test_a_deformation_of_no_size_changes_nothing(monkeypatch):
