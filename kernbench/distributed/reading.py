@@ -45,6 +45,8 @@ def read_weights(client, sample_weight, blocks):
     if sample_weight is None:
         return None
     sample_weight = read_labels(gathered(client, sample_weight))
+    if sample_weight.ndim == 0:  # of all rows
+        sample_weight = np.full(blocks.n_rows, sample_weight)
     _check_length("sample_weight", sample_weight, blocks)
     return sample_weight
 

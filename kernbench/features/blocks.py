@@ -10,10 +10,10 @@ from kernbench._typing import Rows
 from kernbench.features.draws.spans import MAX_BLOCK, MAX_SEED, Span
 from kernbench.features.maps.plan import plan
 from kernbench.features.maps.rows import as_floats, prefers_sparse, row_slices
+from kernbench.kernels.blocks import as_rows, checked_rows
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.validation.arrays import first_not_finite
 from kernbench.validation.numbers import check_number
 
 
@@ -57,10 +57,8 @@ def feature_block(
 
     To use the same block for many batches of rows, draw it once with `FeatureBlocks`.
     """
-    X = as_floats(X)
-    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
-    if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
-        raise ValueError(first_not_finite(X, None))
+    blocks = FeatureBlocks(kernel, n_columns, as_rows(X).shape[1], form=form, draws=draws)
+    X = as_floats(checked_rows(kernel, X))
     check_range(X, kernel, X.dtype.name, wider="give X as float64")
     out = np.empty((X.shape[0], blocks.n_columns), dtype=X.dtype)
     by_entries = prefers_sparse(X)

@@ -146,6 +146,12 @@ def test_columns_keep_their_names(tmp_path, examples):
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
 
 
+def test_one_number_weighs_all_rows(examples):
+    X, y = examples(500, 3)
+    number, array = (Distributed(ROCSVC(random_state=0)).fit([X], y, weights) for weights in (2.0, np.full(500, 2.0)))
+    assert np.array_equal(number.estimator_.coef_, array.estimator_.coef_)
+
+
 def test_a_second_fit_forgets_the_columns_of_the_first(examples):
     pandas = pytest.importorskip("pandas")
     X, y = examples(500, 3)

@@ -285,6 +285,15 @@ def test_data_frames_of_sparse_columns_stay_sparse_on_workers():
     assert np.array_equal(cut([mixed], [(0, 50)], "float64"), mixed.to_numpy())
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("content", [b"", b"PAR1 ARROW1 and no more of it"])
+def test_a_damaged_file_of_columns_is_named(tmp_path, suffix, content):
+    pytest.importorskip("pyarrow")
+    (tmp_path / f"part-7.{suffix}").write_bytes(content)
+    with pytest.raises(ValueError, match=f"part-7.{suffix}: not a complete Parquet, Arrow or Feather file"):
+        FileBlocks(tmp_path)
+
+
 def test_missing_values_of_nullable_columns_are_named():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 1.5]}).convert_dtypes()

@@ -139,6 +139,8 @@ def test_blocks_of_what_is_no_kernel_or_no_block():
         feature_block(0, 0, 8, X, Linear(), form="exact")
     with pytest.raises(ValueError, match="two dimensions"):
         feature_block(0, 0, 8, X[0], Gaussian())
+    with pytest.raises(ValueError, match="X must hold real numbers, got complex ones"):
+        feature_block(0, 0, 8, 1j * X, Gaussian())
 
 
 def test_quasi_random_points_come_to_an_end():

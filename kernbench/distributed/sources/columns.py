@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 
+from kernbench.datasets.errors import malformed
 from kernbench.validation.columns import check_numeric, label_values
 
 
@@ -39,6 +40,13 @@ class ColumnsSource:
         except ImportError:
             raise ValueError(f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy") from None
         self._lock, self._groups = threading.Lock(), {}
+        try:
+            self._find_groups(pyarrow, ipc, parquet)
+        except pyarrow.ArrowInvalid as error:
+            raise malformed(self._path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
+
+    def _find_groups(self, pyarrow, ipc, parquet):
+        """Set schema and sizes of the row groups, and the function that reads one of them."""
         # Files are open while they are read only: a folder may hold thousands.
         if self._path.lower().endswith(".parquet"):
             with parquet.ParquetFile(self._path) as file:

@@ -4,7 +4,6 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import Kernel
-from kernbench.kernels.blocks import as_rows
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
@@ -64,7 +63,6 @@ def lifted(kernel, X, dtype):
 
 
 def as_floats(X):
-    """Return X, an array or matrix of two dimensions, as float32 or float64; dense C-ordered, sparse CSR."""
-    X = as_rows(X)
+    """Return checked rows as float32 or float64, dense ones in C order."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     return X.astype(dtype, copy=False) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=dtype)
