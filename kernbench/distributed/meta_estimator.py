@@ -1,5 +1,6 @@
 """`Distributed`: an estimator that is fitted to rows in files, in chunks, or on a Dask cluster."""
 
+from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -206,8 +207,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             raise ValueError("path takes an estimator, not a pipeline: fit one for each strength")
         name = TASKS[type(model)].strength
         models, in_turn = models_along(model, name, strengths, ascending=name == "C")
-        _, task = self._task(in_turn[0], X, y, sample_weight)
-        self._run(task, in_turn)
+        apart = copy(self)  # this one keeps the attributes of its own fit
+        _, task = apart._task(in_turn[0], X, y, sample_weight)
+        apart._run(task, in_turn)
         return models
 
     def _run(self, task, models):

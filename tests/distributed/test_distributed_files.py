@@ -5,8 +5,9 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -144,6 +145,26 @@ def test_columns_keep_their_names(tmp_path, examples):
     model = Distributed(ROCSVC(random_state=0)).fit(tmp_path, "label")
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
+
+
+@pytest.mark.parametrize("kind, estimator", [(is_classifier, ROCSVC()), (is_regressor, KernelSVR())])
+def test_it_is_what_its_estimator_is(kind, estimator, examples):
+    X, y = examples(300, 3)
+    model = Distributed(estimator)
+    assert kind(model) and kind(Distributed(make_pipeline(StandardScaler(), estimator)))
+    order = np.argsort(y)  # folds of one class, unless they are stratified
+    assert np.isfinite(cross_val_score(model, X[order], y[order], cv=3, error_score="raise")).all()
+
+
+def test_a_path_leaves_the_model_of_a_fit(examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(500, 3)
+    model = Distributed(ROCSVC(random_state=0)).fit([pandas.DataFrame(X, columns=["a", "b", "c"])], y)
+    before = dict(vars(model))
+    assert len(model.path([X[:400, :2]], y[:400], [0.1, 0.01])) == 2
+    assert vars(model) == before and model.n_samples_ == 500
+    with pytest.raises(ValueError, match="should be those of fit"):
+        model.predict([pandas.DataFrame(X, columns=["c", "b", "a"])])
 
 
 def test_one_number_weighs_all_rows(examples):
