@@ -170,6 +170,12 @@ def test_running_statistics_of_other_normalisations_are_left(rows):
     assert (mean > 1.0).all()
 
 
+def test_rows_in_half_precision_are_those_in_single(rows):
+    X, y = torch.tensor(rows[0]).bfloat16(), torch.tensor(rows[1])
+    scores = [trained((examples, y)).decision_function(examples) for examples in (X, X.float())]
+    assert np.array_equal(*scores)
+
+
 @pytest.mark.parametrize("make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))])
 def test_a_dataset_is_its_arrays(rows, make):
     X, y = rows

@@ -34,6 +34,9 @@ class Endless(IterableDataset):
         ({"max_seconds": 0}, "max_seconds"),
         ({"method_options": {"mu_": 1.0}}, "mu"),
         ({"method_options": {"mu": -1.0}}, "mu"),
+        ({"method": "minibatch", "method_options": {"weight_decay": float("nan")}}, "weight_decay must be a finite"),
+        ({"method": "cross-entropy", "method_options": {"weight_decay": "1"}}, "weight_decay must be a number"),
+        ({"method": "cross-entropy", "module": lambda: nn.Linear(6, 1).requires_grad_(False)}, "requires_grad=False"),
         ({"method": "cross-entropy", "method_options": {"balanced": 1}}, "balanced must be True or False"),
         ({"validation": 1.5}, "validation"),
         ({"validation": None, "patience": 2}, "patience"),
@@ -52,7 +55,6 @@ def test_bad_parameters_are_refused(rows, params, said):
         DeepPartialAUCClassifier(**{"module": MLP, **FAST, **params}).fit(*rows)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_a_fit_that_is_refused_leaves_the_model(rows):
     X, y = rows
     model = trained(rows)
@@ -67,6 +69,7 @@ def test_a_fit_that_is_refused_leaves_the_model(rows):
     assert not hasattr(plain, "classes_") and not hasattr(plain, "n_features_in_")
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_cuda_where_there_is_none(rows):
     with pytest.raises(ValueError, match="sees 0 CUDA devices here: use device='cpu'"):
         trained(rows, device="cuda")

@@ -114,7 +114,9 @@ def _array(model, X, *y, reset):
 
 
 def _on_host(values):
-    return values.numpy(force=True) if isinstance(values, torch.Tensor) else values
+    if not isinstance(values, torch.Tensor):
+        return values
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy(force=True)  # NumPy has no bfloat16
 
 
 def _module(model, train, device):

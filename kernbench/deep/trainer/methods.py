@@ -45,6 +45,9 @@ class Method:
         self.module, self.examples, self.settings = module, examples, settings
         self.steps_per_epoch = -(-len(examples) // (settings.n_positive + settings.n_negative))
         self.like = reference_tensor(module)
+        if not any(parameter.requires_grad for parameter in module.parameters()):
+            raise ValueError("the module has no parameters to train: all of them have requires_grad=False")
+        check_number("weight_decay", self.option("weight_decay"), at_least=0)
 
     def option(self, name):
         """The value of an option of the method, its default unless it was given."""
