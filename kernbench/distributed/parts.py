@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernbench.distributed.blocks.random_rows import origin_of
+from kernbench.distributed.cluster.workers import gathered_parts
 from kernbench.kernels._rows import KernelRows
 from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.novelty_problem import OneClass
@@ -98,7 +99,7 @@ def support_of_parts(blocks, y, weights, settings):
             for part, (a, b) in zip(origin.parts_at(edges), spans)
         ]
         try:
-            found = client.gather(tasks, direct=True)
+            found = gathered_parts(client, tasks)
         except BaseException:
             client.cancel(tasks)
             raise

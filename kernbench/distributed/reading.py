@@ -9,6 +9,7 @@ from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.cluster.collections import chunks_of, chunks_of_files, gathered, is_collection
 from kernbench.distributed.cluster.dask_blocks import DaskBlocks
 from kernbench.distributed.cluster.held_rows import describe
+from kernbench.distributed.cluster.workers import gathered_parts
 from kernbench.distributed.sources import column_of, read_labels
 
 NO_LABELS = "there are no labels: give y, an array, a .npy file or the name of a column"
@@ -76,7 +77,7 @@ def _read_samples(client, P, Q):
         blocks = FileBlocks([*_as_list(P), *_as_list(Q)])
     else:
         chunks = [_chunks_of_sample(client, sample) for sample in (P, Q)]
-        described = [client.gather(client.map(describe, part, pure=False), direct=True) for part in chunks]
+        described = [gathered_parts(client, client.map(describe, part, pure=False)) for part in chunks]
         sizes = [sum(shape[0] for shape, *_ in part) for part in described]
         if min(sizes) == 0:
             raise ValueError("the data hold no rows")

@@ -402,10 +402,14 @@ def test_partitions_that_cannot_be_computed_again_are_named(examples):
         distributed.Client(cluster) as client,
     ):
         scattered = client.scatter(np.array_split(X, 2))
+        message = "lost with its worker and cannot be computed again"
 
         def kill(model):
             for nanny in cluster.workers.values():
                 nanny.process.process._process.kill()
 
-        with pytest.raises(RuntimeError, match="lost with its worker and cannot be computed again"):
+        with pytest.raises(RuntimeError, match=message):
             Distributed(ROCSVC(solver="adamax", callback=kill), client).fit(scattered, y)
+        client.wait_for_workers(2)
+        with pytest.raises(RuntimeError, match=message):
+            Distributed(KernelSVC(), client).fit(scattered, y)

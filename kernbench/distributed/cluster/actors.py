@@ -4,7 +4,7 @@ import asyncio
 from concurrent.futures import CancelledError
 from contextlib import suppress
 
-from kernbench.distributed.cluster.workers import addresses, lost
+from kernbench.distributed.cluster.workers import addresses, check_not_lost, lost
 
 TRIES = 4  # of a call; workers may be lost in between
 
@@ -151,12 +151,8 @@ def shares_of(client, parts):
 
     with suppress(CancelledError):  # of a part that is lost, which is named below
         wait(parts)
-    for k, part in enumerate(parts):
-        if part.status in ("lost", "cancelled"):
-            raise RuntimeError(
-                f"part {k} of the rows was lost with its worker and cannot be computed again: give Dask collections or "
-                "delayed chunks, which can, in place of scattered data"
-            )
+    check_not_lost(parts)
+    for part in parts:
         if part.status == "error":
             raise part.exception()
     holders, everybody = client.who_has(parts), sorted(addresses(client))

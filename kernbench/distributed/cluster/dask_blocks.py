@@ -9,7 +9,7 @@ from kernbench.distributed.blocks.mapped_blocks import features_of_rows
 from kernbench.distributed.cluster import held_rows
 from kernbench.distributed.cluster.actors import Actors
 from kernbench.distributed.cluster.held_rows import Layout
-from kernbench.distributed.cluster.workers import addresses, check_workers
+from kernbench.distributed.cluster.workers import addresses, check_workers, gathered_parts
 from kernbench.solvers.design._block_design import add_in_order
 
 PART_BYTES = 64 << 20  # of rows in one partition, if a leaf is not larger
@@ -40,7 +40,7 @@ class DaskBlocks:
         self.client = client
         check_workers(client, held_rows.__name__)
         self._reset_counts()
-        described = self._gather(client.map(held_rows.describe, chunks, pure=False))
+        described = gathered_parts(client, client.map(held_rows.describe, chunks, pure=False))
         chunks, described = _without_empty(chunks, described)
         _check_alike(described)
         sizes = [shape[0] for shape, *_ in described]
@@ -184,9 +184,6 @@ class DaskBlocks:
         self.actors = Actors(
             self.client, self.parts, held_rows.Holder, partial(_held, self.layout, self.bounds, self.parts)
         )
-
-    def _gather(self, futures):
-        return self.client.gather(futures, direct=True)
 
 
 def _held(layout, bounds, parts, own):

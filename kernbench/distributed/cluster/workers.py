@@ -61,6 +61,25 @@ def _workers(client):
     return client.sync(client.scheduler.identity)["workers"]
 
 
+def gathered_parts(client, futures):
+    """Return the results of futures, one for each part of the rows; RuntimeError if rows were lost for good."""
+    try:
+        return client.gather(futures, direct=True)
+    except CancelledError:
+        check_not_lost(futures)
+        raise
+
+
+def check_not_lost(parts):
+    """Raise RuntimeError, which names the first one, if parts of the rows cannot be computed again."""
+    for k, part in enumerate(parts):
+        if part.status in ("lost", "cancelled"):
+            raise RuntimeError(
+                f"part {k} of the rows was lost with its worker and cannot be computed again: give Dask collections or "
+                "delayed chunks, which can, in place of scattered data"
+            )
+
+
 def lost():
     """Return the exceptions that are raised when a worker is lost."""
     from distributed.scheduler import KilledWorker
