@@ -165,17 +165,19 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = clone(self.estimator)
             self._names = None if blocks.names is None else list(blocks.names)
         self._check_names(blocks.names)
-        options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
-        for start, rows in chunks_in_order(blocks):
-            here = slice(start, start + rows.shape[0])
-            weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
-            try:
+        try:
+            options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
+            for start, rows in chunks_in_order(blocks):
+                here = slice(start, start + rows.shape[0])
+                weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
                 self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
-            except ValueError:
-                if is_first:  # the next call is the first one then
-                    del self.estimator_
-                raise
-            options, is_first = {}, False
+                options = {}
+        except BaseException:
+            if hasattr(self.estimator_, "n_iter_"):  # it has learned from the chunks before
+                self._describe()
+            else:  # the next call is the first one
+                del self.estimator_
+            raise
         self._describe()
         return self
 

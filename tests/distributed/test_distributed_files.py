@@ -224,6 +224,13 @@ def test_a_first_chunk_that_is_refused_leaves_nothing(examples, monkeypatch):
     with pytest.raises(ValueError, match="NaN"):
         stream.partial_fit([np.full((1_000, 3), np.nan)], y)
     assert stream.partial_fit([X], y).classes_.tolist() == [-1, 1]
+    stream = Distributed(stream.estimator)
+    with pytest.raises(TypeError):
+        stream.partial_fit([X], np.array([1, "a"] * 500, dtype=object))
+    assert not hasattr(stream, "estimator_")
+    with pytest.raises(ValueError, match="NaN"):  # after the first chunks
+        stream.partial_fit([np.where(np.arange(1_000)[:, None] < 900, X, np.nan)], y)
+    assert stream.classes_.tolist() == [-1, 1] and len(stream.predict([X])) == 1_000
 
 
 def test_a_fit_that_is_refused_leaves_the_model(examples):
