@@ -124,9 +124,19 @@ def test_chunks_in_memory_of_different_widths_are_refused(of_different_widths):
 def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     X, y, folder = of_different_widths
+    tables = folder.parent / "tables"
+    tables.mkdir()
+    as_csv(tables / "0.csv", X[:500].toarray()), np.save(tables / "1.npy", X[500:].toarray())
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster,
         distributed.Client(cluster) as client,
     ):
         of_files, of_process = Distributed(LINEAR, client).fit(folder), Distributed(LINEAR).fit(folder)
         np.testing.assert_array_equal(of_files.estimator_.coef_, of_process.estimator_.coef_)
+        named = Distributed(LINEAR, client).fit(str(tables), y)
+        assert list(named.feature_names_in_) == [f"c{k}" for k in range(12)]
+        np.testing.assert_array_equal(named.estimator_.coef_, Distributed(LINEAR).fit(tables, y).estimator_.coef_)
+        frame = pd.DataFrame(X[500:].toarray(), columns=named.feature_names_in_)
+        frame[frame.columns[::-1]].to_csv(tables / "2.csv", index=False)
+        with pytest.raises(ValueError, match="partition 2 has other columns, or in another order"):
+            Distributed(LINEAR, client).fit(str(tables), np.concatenate([y, y[500:]]))

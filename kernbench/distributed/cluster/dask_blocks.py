@@ -217,13 +217,17 @@ def _check_alike(described):
     shape, dtype, stored, names = described[0]
     if dtype.startswith("complex"):  # NumPy would drop the imaginary parts
         raise ValueError(f"partition 0 must hold real numbers, got dtype {dtype}")
-    for k, (other, *kind) in enumerate(described):
+    for k, (other, own_dtype, own_stored, own_names) in enumerate(described):
         if len(other) != 2 or other[1] != shape[1]:
             raise ValueError(
                 f"partition {k} has shape {other}, partition 0 has {shape}: all must have the same columns"
             )
-        if kind != [dtype, kind[1], names] or (kind[1] is None) != (stored is None):
-            raise ValueError(f"partition {k} has other columns or another dtype ({kind[0]}) than partition 0 ({dtype})")
+        are_alike = own_dtype == dtype and (own_stored is None) == (stored is None)
+        if not are_alike or (names is not None and own_names is not None and own_names != names):
+            raise ValueError(
+                f"partition {k} has other columns, or in another order, or another dtype ({own_dtype}) than partition "
+                f"0 ({dtype})"
+            )
 
 
 def n_bytes_of(value):

@@ -65,12 +65,16 @@ def column_of(y):
 
 
 def read_whole(path, label):
-    """Return all rows of a file, and its labels."""
+    """Return all rows of a file, a data frame if its columns have names, and its labels."""
     source = _open(Path(path), label)
     if source.is_sparse:
         return source.read(0, source.n_rows), source.labels()
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
     source.read_into(0, rows)
+    if source.names is not None:
+        from pandas import DataFrame  # which Dask's data frames need, too
+
+        rows = DataFrame(rows, columns=source.names, copy=False)
     return rows, source.labels()
 
 
