@@ -37,8 +37,8 @@ LEAST = 1e-3  # ... down to this share of `tol`
 class Outputs:
     """Evaluate a kernel expansion at the rows of the mask `chosen`, where the rows are held."""
 
-    def __init__(self, settings, vectors, coef, chosen):
-        self.kernel, self.dtype = settings["kernel"], settings["dtype"]
+    def __init__(self, kernel, dtype, vectors, coef, chosen):
+        self.kernel, self.dtype = kernel, dtype
         self.vectors, self.coef, self.chosen = vectors, coef, chosen
 
     def __call__(self, X, start):
@@ -135,7 +135,7 @@ class Cascade(Method):
         """Return the coefficients of all rows."""
         solution = self._solver.solution()
         known = self._best is not None and self._best[0] == self.n_iter
-        intercept = self._best[1] if known else solution.intercept
+        intercept = self._best[2] if known else solution.intercept
         return Solution(self._beta(), intercept, self.n_iter)
 
     def dual_objective(self):
@@ -163,11 +163,17 @@ class Cascade(Method):
         return beta
 
     def _outputs(self):
-        """Return f of all rows, and the best intercept."""
-        f = self._evaluated(self.used)
+        """Return f of all rows, from kernel values in float64, and the best intercept.
+
+        The gap is a difference of sums over all rows, in which the rounding of float32 values may exceed it.
+        """
         if self._best is None or self._best[0] != self.n_iter:
-            self._best = self.n_iter, self.problem.best_intercept(f)
-        return f, self._best[1]
+            if np.dtype(self.settings["dtype"]) == np.float64:
+                f = self._evaluated(self.used)
+            else:
+                f = self._write_outputs(np.zeros(len(self.y)), self.used, "float64")
+            self._best = self.n_iter, f, self.problem.best_intercept(f)
+        return self._best[1:]
 
     def _evaluated(self, chosen):
         """Return f, up to date at the rows of a mask."""
@@ -175,14 +181,19 @@ class Cascade(Method):
             self._known[:], self._known_at = False, self.n_iter
         missing = chosen & ~self._known
         if missing.any():
-            beta = self._solver.solution().coef
-            support = np.flatnonzero(beta)
-            function = Outputs(self.settings, self.vectors[support], beta[support], missing)
-            for rows, values in self.blocks.map(function):
-                self._f[rows] = values
+            self._write_outputs(self._f, missing, self.settings["dtype"])
             self._known |= missing
-            self._n_evaluations += np.count_nonzero(missing) * len(support)
         return self._f
+
+    def _write_outputs(self, f, chosen, dtype):
+        """Write f at the rows of a mask, from kernel values of a precision; return the array."""
+        beta = self._solver.solution().coef
+        support = np.flatnonzero(beta)
+        function = Outputs(self.settings["kernel"], dtype, self.vectors[support], beta[support], chosen)
+        for rows, values in self.blocks.map(function):
+            f[rows] = values
+        self._n_evaluations += np.count_nonzero(chosen) * len(support)
+        return f
 
     def _round(self, steps):
         """Test rows after some steps; those that violate the conditions, and some near it, join the support vectors."""

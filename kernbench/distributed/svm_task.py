@@ -14,6 +14,7 @@ from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
 from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.problems.certificate.curvature import shows_negative_curvature
 
 MEGABYTE = 2**20
 
@@ -116,7 +117,9 @@ class CascadeProblem:
         return 0
 
     def examined(self, blocks, solver, strength):
-        """Return None: rows in blocks are read from files or workers, and the cascade certifies all of them itself."""
+        """Return the curvature: rows in blocks are read from files or workers, and the cascade certifies all of them
+        itself, if its kernel is positive semi-definite."""
+        return Curvature(solver)
 
     def make_cascade(self, blocks, y, weights, settings, n_counted):
         """Solve the parts and return the cascade that begins with their support vectors."""
@@ -125,6 +128,26 @@ class CascadeProblem:
             blocks, y, weights, settings, n_counted=n_counted, tol=self.task.model.tol, found=found
         )  # fmt: skip
         return self.solver
+
+
+class Curvature:
+    """Whether the kernel of a cascade shows, on its last working set, that it is not positive semi-definite."""
+
+    def __init__(self, solver):
+        self.solver = solver
+
+    def is_indefinite(self, solution, objective, gap):
+        """Whether the kernel shows negative curvature."""
+        solver = self.solver
+        return shows_negative_curvature(
+            solver.settings["kernel"],
+            solver.vectors,
+            solution.coef[solver.members],
+            balanced=solver.problem.fit_intercept,
+            objective=None if solver.is_one_class else objective,
+            lower=-np.inf,
+            at_zero=0.0,
+        )
 
 
 class CascadePair(CascadeProblem, PairProblem):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import KernelSVC
+from kernbench import KernelNoveltyDetector, KernelSVC, KernelSVR
 from kernbench.distributed import Distributed, cascade, parts
 from kernbench.distributed.cascade import parts_of
 
@@ -56,6 +56,29 @@ def test_the_objective_and_the_gap_are_those_of_all_rows(rows):
     dual = np.abs(model.dual_coef_).sum() - 0.5 * squared_norm
     assert model.objective_ == pytest.approx(primal / (3.0 * N), rel=1e-9)
     assert model.duality_gap_ == pytest.approx((primal - dual) / (3.0 * N), rel=1e-6)
+
+
+def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):
+    X, y = rows
+    C, gamma = 1e3, 0.01
+    optimum = KernelSVC(C=C, gamma=gamma, dtype="float64", tol=1e-6).fit(X, y)
+    model = Distributed(KernelSVC(C=C, gamma=gamma, dtype="float32", tol=1e-3)).fit([X], y).estimator_
+    coef, signs = model.dual_coef_[0], np.where(y == "b", 1.0, -1.0)
+    squares = np.square(X[:, None] - X[model.support_]).sum(axis=2)
+    values = np.exp(-gamma * squares) @ coef
+    slack = np.maximum(0.0, 1.0 - signs * (values + model.intercept_))
+    objective = (0.5 * coef @ values[model.support_] + C * slack.sum()) / (C * N)
+    assert model.objective_ == pytest.approx(objective, rel=1e-10)
+    assert model.objective_ - model.duality_gap_ <= optimum.objective_ * (1 + 1e-10)
+
+
+@pytest.mark.parametrize("estimator", [KernelSVC, KernelSVR, KernelNoveltyDetector])
+def test_an_indefinite_kernel_has_no_certificate(estimator, rows):
+    X, y = rows[0][:300], rows[1][:300]
+    labels = [] if estimator is KernelNoveltyDetector else [y if estimator is KernelSVC else X[:, 0]]
+    with pytest.warns(UserWarning, match="is not positive semi-definite on the training rows"):
+        model = Distributed(estimator(kernel="sigmoid")).fit([X], *labels).estimator_
+    assert model.duality_gap_ is None and len(model.predict(X)) == 300
 
 
 def test_parts_of_one_class_and_pipelines(rows):
