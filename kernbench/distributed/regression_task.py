@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.distributed.blocks.spread import check_kernel_range
-from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
+from kernbench.distributed.spaces import DrawnRows, centred_blocks, kernel_of_blocks
 from kernbench.distributed.svm_task import MEGABYTE, CascadeProblem
 from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.arguments.targets import targets_of_chunk
@@ -30,8 +30,8 @@ class BlockRegressionTask:
     learns_from = "labels"
 
     def __init__(self, model, examples):
-        self.model, self.blocks = model, examples.blocks
-        self.cascade = CASCADES[type(model)](model, examples)
+        self.model, self.cascade = model, CASCADES[type(model)](model, examples)
+        self.blocks = self.cascade.blocks
 
     def run(self):
         """Fit the model."""
@@ -51,8 +51,7 @@ class BlockNoveltyTask(BlockRegressionTask):
 class OnBlocks:
     """Mixin of the tasks of regressors: checks and settings of a model of one output, whose rows stay in blocks.
 
-    It sets the attributes of the task on an array, except that columns of linear kernels are not centred: the free
-    intercept makes up for their means.
+    It sets the attributes of the task on an array.
     """
 
     def __init__(self, model, examples):
@@ -61,7 +60,7 @@ class OnBlocks:
         self.entry = registry.get("smo", "kernel-regression")
         examples.describe(model)
         y, sample_weight = self.targets_of(examples), examples.checked_weights()
-        self.n_rows, model.solver_, model.centre_ = len(y), self.entry.name, None
+        self.n_rows, model.solver_ = len(y), self.entry.name
         self.given_weights = np.ones(self.n_rows) if sample_weight is None else sample_weight
         self.weights, self.has_outputs = self.weights_of(self.given_weights), False
         self.free_intercept = bool(model.fit_intercept)
@@ -70,6 +69,7 @@ class OnBlocks:
         self.dtype = model.dtype_ = precision(model.dtype, self.n_rows)
         model.kernel_ = self.kernel = kernel_of_blocks(model, self.blocks, sample_weight, self.last.kernel_seed)
         check_kernel_range(self.blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
+        self.blocks, model.centre_ = centred_blocks(model, self.blocks)
         self.total_weight = float(self.given_weights.sum())
         self.problems = [CascadeRegression(self, 0, y, offset_of(model, self.loss, y, self.weights))]
 

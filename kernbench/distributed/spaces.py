@@ -6,11 +6,15 @@ from kernbench._random import generator_of
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, gamma_of, spread_of
 from kernbench.estimators.arguments.parameters import precision
+from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
+from kernbench.estimators.svm.expansion import centre_for
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.features.nystroem.landmarks import choice_of
 from kernbench.kernels.bandwidth import MEDIAN_ROWS
+from kernbench.kernels.engine.operands.centre import CENTRE_ROWS
+from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 
 
@@ -49,6 +53,30 @@ def kernel_of_blocks(model, blocks, weights, seed, names=None):
     settings = {name: getattr(model, name) for name in ("degree", "coef0") if hasattr(model, name)}
     rows = rows_to_draw(blocks, MEDIAN_ROWS, used_rows(weights)) if named == "median" else blocks
     return resolve_kernel(model.kernel, rows, gamma=gamma, random_state=seed, **settings)
+
+
+class LessCentre:
+    """Subtract a centre from rows, in float64; see `kernbench.estimators.fit.centring`."""
+
+    def __init__(self, centre):
+        self.centre = centre
+
+    def __call__(self, X):
+        return centred(X, self.centre, np.float64)
+
+
+def centred_blocks(model, blocks, n_problems=1):
+    """Return the rows less a centre, and the centre, for a linear kernel with an intercept; else the rows and None.
+
+    The centre is that of a few dense rows: any near the columns' values will do.
+    """
+    n = blocks.n_rows
+    if blocks.is_sparse or not isinstance(model.kernel_, Linear):
+        return blocks, None
+    centre = centre_for(model, blocks.rows(np.arange(0, n, -(-n // CENTRE_ROWS))), n_problems)
+    if centre is None:
+        return blocks, None
+    return mapped(blocks, LessCentre(centre), blocks.n_columns, np.float64), centre
 
 
 def fit_nystroem(nystroem, blocks, kernel, y, rng, used=None):

@@ -6,7 +6,7 @@ from kernbench.distributed.blocks.random_rows import RowsBetween, origin_of, row
 from kernbench.distributed.blocks.spread import check_kernel_range
 from kernbench.distributed.cascade import Cascade
 from kernbench.distributed.parts import support_of_parts
-from kernbench.distributed.spaces import DrawnRows, kernel_of_blocks
+from kernbench.distributed.spaces import DrawnRows, centred_blocks, kernel_of_blocks
 from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.arguments.training_data import check_labels, weigh_classes
 from kernbench.estimators.fit.continuation import cold_start
@@ -34,6 +34,7 @@ class BlockKernelTask:
         examples.describe(model)
         if model.solver == "smo":
             self.cascades = CascadeTask(model, examples)
+            self.blocks = self.cascades.blocks
             return
         self.classes, _ = check_labels(examples.y)
         if len(self.classes) > 2:
@@ -88,14 +89,17 @@ class CascadeTask(KernelTask):
         self.dtype = model.dtype_ = precision(model.dtype, blocks.n_rows)
         model.kernel_ = kernel_of_blocks(model, blocks, sample_weight, self.last.kernel_seed)
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
-        model.shape_fit_, model.centre_ = blocks.shape, None
-        self.blocks, self.shares_data, self.plural = blocks, True, "pairs of classes"
+        model.shape_fit_, self.shares_data, self.plural = blocks.shape, True, "pairs of classes"
+        pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
+        self.blocks, model.centre_ = centred_blocks(model, blocks, len(pairs))
         self.settings = {
             "kernel": model.kernel_, "dtype": model.dtype_, "loss": "hinge", "C": model.C,
             "fit_intercept": model.fit_intercept, "cache_bytes": int(model.cache_size * MEGABYTE),
         }  # fmt: skip
-        pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
         self.problems = [CascadePair(self, k, pair) for k, pair in enumerate(pairs)]
+
+    def stored(self, model, solutions):
+        """Return None: what storing the intercept costs is not computed, since rows stay in blocks."""
 
     @property
     def n_rounds(self):

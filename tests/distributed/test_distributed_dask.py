@@ -326,7 +326,8 @@ def test_sparse_rows_of_all_partitions_are_fetched(client, examples):
 
 def test_kernel_svc_is_that_of_files_for_any_partitions(client, examples):
     X, y = examples(2_000, 4)
-    for model in (KernelSVC(C=3.0, tol=1e-3), make_pipeline(StandardScaler(), KernelSVC(C=3.0, tol=1e-3))):
+    svc = KernelSVC(C=3.0, tol=1e-3)
+    for model in (svc, clone(svc).set_params(kernel="linear"), make_pipeline(StandardScaler(), svc)):
         here = last_of(Distributed(model).fit([X], y).estimator_)
         there = Distributed(model, client).fit(da.from_array(X, chunks=(300, 2)), y)
         found = last_of(there.estimator_)

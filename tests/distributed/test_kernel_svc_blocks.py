@@ -72,6 +72,19 @@ def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):
     assert model.objective_ - model.duality_gap_ <= optimum.objective_ * (1 + 1e-10)
 
 
+@pytest.mark.parametrize("estimator", [KernelSVC, KernelSVR])
+def test_a_linear_function_does_not_depend_on_the_origin(estimator, rows):
+    X, y = np.round(rows[0] * 2.0**20) / 2.0**20, rows[1] if estimator is KernelSVC else rows[0][:, 0]
+    near, far = (
+        Distributed(estimator(kernel="linear", dtype="float64")).fit([X + shift], y).estimator_
+        for shift in (0, 2.0**30)
+    )
+    assert np.array_equal(near.dual_coef_, far.dual_coef_) and near.objective_ == far.objective_
+    assert near.duality_gap_ == far.duality_gap_ and far.status_ == "converged"
+    np.testing.assert_array_equal(far.support_vectors_, X[far.support_] + 2.0**30)
+    assert far.score(X + 2.0**30, y) == pytest.approx(near.score(X, y), abs=1e-3)
+
+
 @pytest.mark.parametrize("estimator", [KernelSVC, KernelSVR, KernelNoveltyDetector])
 def test_an_indefinite_kernel_has_no_certificate(estimator, rows):
     X, y = rows[0][:300], rows[1][:300]
