@@ -103,7 +103,7 @@ def _check_compressed(starts, indices, n_values, n_rows, n_columns, axes, invali
 def _first_outside(indices, size):
     """Position of the first index that is not in [0, size), or None."""
     # Negative numbers are large as unsigned integers: one pass instead of two.
-    if indices.size == 0 or indices.view(f"u{indices.itemsize}").max() < size:
+    if indices.size == 0 or indices.view(indices.dtype.str.replace("i", "u")).max() < size:
         return None
     return int(np.flatnonzero((indices < 0) | (indices >= size))[0])
 

@@ -9,7 +9,7 @@ from kernbench._models import MODELS
 from kernbench.features import feature_block
 from kernbench.kernels import Gaussian, Hellinger, Laplacian, Linear
 from kernbench.kernels.rows import KernelRows
-from kernbench.validation.arrays import check_finite, check_indices
+from kernbench.validation.arrays import check_finite, check_indices, csr_from_parts
 
 N, D = 40, 6
 Y = np.arange(N) % 2
@@ -92,6 +92,15 @@ def test_valid_matrices_of_any_format_pass(X, layout):
     ):
         check_indices(matrix)
     np.testing.assert_allclose(Gaussian(1.0)(X.asformat(layout)), Gaussian(1.0)(X.toarray()))
+
+
+def test_indices_of_the_other_byte_order_are_read(X):
+    """As in archives that were written on another machine."""
+    indices, indptr = (part.astype(part.dtype.newbyteorder()) for part in (X.indices, X.indptr))
+    np.testing.assert_array_equal(csr_from_parts(X.data, indices, indptr, X.shape).toarray(), X.toarray())
+    indices[3] = D
+    with pytest.raises(ValueError, match=f"has the column index {D}"):
+        csr_from_parts(X.data, indices, indptr, X.shape)
 
 
 def test_entries_past_the_end_of_the_last_row_do_not_matter(X):
