@@ -104,7 +104,8 @@ def standardised(parts, standardise):
     if standardise:
         mean = X_train.mean(axis=0, dtype=np.float64)
         deviation = X_train.std(axis=0, dtype=np.float64)
-        deviation[deviation == 0] = 1.0
+        constant = X_train.max(axis=0) == X_train.min(axis=0)  # whatever rounding leaves of their deviation
+        mean[constant], deviation[constant] = X_train[0, constant], 1.0
         for part in (X_train, X_test):
             part -= mean.astype(part.dtype)
             part /= deviation.astype(part.dtype)

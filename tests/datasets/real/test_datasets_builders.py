@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import describe
-from kernbench.datasets.real import libsvm, tables
+from kernbench.datasets.real import libsvm, preparation, tables
 
 N = 60
 POSITIVE = np.arange(N) % 3 == 0
@@ -184,6 +184,13 @@ def test_avila_keeps_its_published_parts(write):
     np.testing.assert_array_equal(X_train, [[0.5, -1], [1, 2]])
     assert X_test.shape == (3, 2)
     assert (y_train.tolist(), y_test.tolist()) == ([1, -1], [-1, 1, 1])
+
+
+def test_a_constant_column_becomes_zero_though_its_deviation_is_rounded():
+    parts = np.full((7, 1), 0.1), None, np.array([[0.1], [2.1]]), None
+    assert parts[0].std(axis=0) > 0
+    X_train, _, X_test, _ = preparation.standardised(parts, True)
+    assert not X_train.any() and X_test.ravel().tolist() == [0.0, 2.0]
 
 
 @pytest.fixture
