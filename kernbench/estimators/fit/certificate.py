@@ -217,8 +217,9 @@ def certified(examined, result, tol, *, stops_by_gap=False):
     if examined.is_indefinite(solution, objective, gap):
         status = STAGNATED if stops_by_gap and result.converged else result.status
         return replace(result, gap=None, is_indefinite=True, status=status)
-    if not isinstance(examined, Examined):
-        return result  # the solver's own bound is that of the model
+    if not isinstance(examined, Examined):  # the solver's own bound is that of the model
+        is_within = gap <= tol * abs(objective)
+        return result if is_within or not result.converged else replace(result, status=STAGNATED)
     n_updates = 2 * result.n_iter if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
     if n_updates and not known.total <= allowed(objective, gap, tol) and _is_cheap(examined, solution):
