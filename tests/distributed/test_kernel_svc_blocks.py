@@ -71,6 +71,7 @@ def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):
     objective = (0.5 * coef @ values[model.support_] + C * slack.sum()) / (C * N)
     assert model.objective_ == pytest.approx(objective, rel=1e-10)
     assert model.objective_ - model.duality_gap_ <= optimum.objective_ * (1 + 1e-10)
+    assert model.converged_
     with pytest.warns(ConvergenceWarning, match="use dtype='float64'"):
         model = Distributed(KernelSVC(C=100.0, gamma=0.1, dtype="float32", tol=1e-8)).fit([X], y).estimator_
     assert not model.converged_ and model.duality_gap_ > 1e-8 * model.objective_

@@ -218,8 +218,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         status = STAGNATED if stops_by_gap and result.converged else result.status
         return replace(result, gap=None, is_indefinite=True, status=status)
     if not isinstance(examined, Examined):  # the solver's own bound is that of the model
-        is_within = gap <= tol * abs(objective)
-        return result if is_within or not result.converged else replace(result, status=STAGNATED)
+        return replace(result, status=_status(result.status, result, tol))
     n_updates = 2 * result.n_iter if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
     if n_updates and not known.total <= allowed(objective, gap, tol) and _is_cheap(examined, solution):
@@ -263,13 +262,16 @@ def _is_cheap(examined, solution):
     return hasattr(examined.rows, "matvec") and len(solution.coef) * np.count_nonzero(solution.coef) <= FEW_VALUES
 
 
-def _status(status, found, tol, examined):
+def _status(status, found, tol, examined=None):
+    """Return the status of a run, given the objective and the gap that were `found` of its model."""
     if status in KEPT:
         return status
     if found.gap <= tol * abs(found.objective):
         return "converged"
     if status != "converged":
         return status
+    if examined is None:
+        return STAGNATED
     is_zero = found.objective == 0.0 and found.gap <= examined.risk.negligible(tol, examined.largest)
     return status if is_zero else STAGNATED
 
