@@ -214,6 +214,13 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         apart._run(task, in_turn)
         return models
 
+    def __sklearn_clone__(self) -> Self:
+        apart = copy(self)
+        apart.client = None  # a connection, which cannot be copied
+        made = super(Distributed, apart).__sklearn_clone__()
+        made.client = self.client
+        return made
+
     def _run(self, task, models):
         """Fit the models; with a client, count passes and bytes, in traces too if there are callbacks."""
         model, blocks = models[0], task.blocks

@@ -298,6 +298,13 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
         Distributed(LinearSVC(solver="sdca"), client).fit(da.from_array(X, chunks=20), y)
 
 
+def test_a_clone_has_the_same_client(client):
+    model = Distributed(ROCSVC(alpha=0.5), client, memory=7)
+    other = clone(model)
+    assert other.client is model.client is client and other.memory == 7
+    assert other.estimator is not model.estimator and other.estimator.alpha == 0.5
+
+
 def test_workers_of_another_version_are_refused(client, examples, monkeypatch):
     monkeypatch.setattr("kernbench.distributed.cluster.workers.__version__", "0.0")
     X, y = examples(40, 3)
