@@ -121,11 +121,11 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; ``estimator_`` is the model of the last step.
         """
-        before, model = dict(vars(self)), None
+        before, model, fresh = dict(vars(self)), None, clone(self.estimator)
         for name in before:
             if name.endswith("_"):  # of an earlier fit; another estimator, or other rows, may not set it again
                 delattr(self, name)
-        self.estimator_: Any = clone(self.estimator)
+        self.estimator_: Any = fresh
         try:
             model, task = self._task(self.estimator_, X, y, sample_weight)
             self._run(task, [model])
