@@ -20,7 +20,7 @@ from Cython.Build import cythonize  # noqa: E402
 from setuptools import Extension, setup  # noqa: E402
 
 from build_tools.openmp import openmp_flags  # noqa: E402
-from build_tools.stale import remove_stale_modules  # noqa: E402
+from build_tools.stale import options_file, remove_stale_modules  # noqa: E402
 
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
 SANITIZE = os.environ.get("KERNBENCH_SANITIZE", "0") not in ("", "0")
@@ -50,9 +50,13 @@ def extensions():
     macros = [("KERNBENCH_OPENMP", "1")] if parallel_compile else []
     if DEBUG:
         macros.append(("CYTHON_TRACE_NOGIL", "1"))
+    options = {"debug": DEBUG, "sanitize": SANITIZE, "without OpenMP": not parallel_compile}
+    chosen = options_file(Path("build") / "options.txt", [name for name, given in options.items() if given])
+    headers = [path.relative_to(HERE) for path in sorted(HERE.glob("kernbench/**/*.h"))]
     yield Extension(
         SHARED,
         sources=[SHARED.replace(".", "/") + ".c"],  # generated, in the build folder
+        depends=[str(path) for path in chosen],
         extra_compile_args=compile_flags(),
         extra_link_args=SANITIZERS,
         define_macros=macros,
@@ -63,7 +67,7 @@ def extensions():
             ".".join(relative.with_suffix("").parts),
             sources=[str(relative)],
             include_dirs=HEADER_FOLDERS,
-            depends=[str(p.relative_to(HERE)) for p in sorted(HERE.glob("kernbench/**/*.h"))],
+            depends=[str(path) for path in (*headers, *chosen)],
             extra_compile_args=compile_flags() + parallel_compile,
             extra_link_args=parallel_link + SANITIZERS,
             define_macros=macros,
