@@ -1,4 +1,4 @@
-"""Seconds, memory and worth of a fixed number of iterations on explicit features, compiled beside reference.
+"""Seconds, memory and worth of a fixed number of iterations on explicit features.
 
 Lower is better for all of them.
 """

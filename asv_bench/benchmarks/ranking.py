@@ -1,4 +1,4 @@
-"""Solvers of the ROC-SVM, compiled beside reference: what a run costs and what it is worth."""
+"""Solvers of the ROC-SVM: what a run costs and what it is worth."""
 
 import numpy as np
 

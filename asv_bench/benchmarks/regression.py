@@ -1,4 +1,4 @@
-"""Solvers of regressions, compiled beside reference: what two passes cost and what they are worth."""
+"""Solvers of regressions: what two passes cost and what they are worth."""
 
 from .runs import KernelRegressionRuns, LinearRegressionRuns
 

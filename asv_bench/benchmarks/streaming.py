@@ -1,4 +1,4 @@
-"""Seconds, memory and worth of a pass of the solvers on batches, compiled beside reference.
+"""Seconds, memory and worth of a pass of the solvers on batches.
 
 Lower is better for all of them.
 """

@@ -1,10 +1,10 @@
-"""Solvers of partial AUC, ranked ranges and the AUC margin loss, compiled beside reference."""
+"""Solvers of partial AUC, ranked ranges and the AUC margin loss."""
 
 from .runs import MarginRuns, RangeRuns, WindowRuns
 
 
 class _Costs:
-    """25 steps of an exact solver (5 of its reference) or 1,000 on batches, of 4,096 rows."""
+    """25 steps of an exact solver or 1,000 on batches, of 4,096 rows."""
 
     number = 1
     repeat = (1, 10, 0.5)

@@ -191,6 +191,12 @@ def test_the_suite_and_its_readme_say_that_lower_is_better():
         assert re.search(r"lower\s+is\s+better", text, re.IGNORECASE)
 
 
+def test_the_readme_lists_every_file_of_benchmarks():
+    """One that declares none belongs to those that do."""
+    listed = re.findall(r"`(\w+)\.py`", (SUITE.parent / "README.md").read_text(encoding="utf-8"))
+    assert {owner.__module__.rpartition(".")[2] for owner in CLASSES} == set(listed) & MODULES.keys()
+
+
 def test_a_solver_the_measured_commit_lacks_is_left_out():
     with pytest.raises(NotImplementedError, match="no such-solver"):
         runs.KernelRuns().setup("such-solver")
