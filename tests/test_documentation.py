@@ -9,11 +9,13 @@ import pytest
 
 import kernbench
 from kernbench.cli import main
+from kernbench.experiments import registry
 
 ROOT = Path(__file__).parents[1]
 WRITTEN = ("api", "gallery", "project", "report")  # folders that a build of the site fills
 OWN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.relative_to(ROOT).parts[1] not in WRITTEN]
 PAGES = [ROOT / "README.md", *OWN]
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "asv_bench/README.md")]
 SNIPPETS = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 
 
@@ -47,21 +49,37 @@ def test_links_of_a_page_lead_to_files(page):
     assert not missing
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
-def test_commands_of_a_page_exist_with_their_options(page):
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    blocks = [text for language, text in fenced if not language]
-    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    commands = [part.strip() for line in lines for part in line.split("&&")]
-    commands = [command for command in commands if command.split()[:1] == ["kernbench"]]
-    assert commands or page.name not in ("README.md", "benchmarks.md")
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands_of(text):
+    """The commands ``kernbench …`` of a page, in its blocks for a shell and in its sentences."""
+    blocks = [block for language, block in FENCED.findall(text) if language in ("", "sh")]
+    inline = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", FENCED.sub("", text))]
+    lines = [line.removeprefix("$ ") for line in (*"".join(blocks).splitlines(), *inline)]
+    parts = [part.strip() for line in lines for part in line.split("&&")]
+    return [part for part in parts if part.startswith("kernbench ")]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *OTHERS], ids=lambda page: page.parent.name + "-" + page.name)
+def test_commands_of_a_page_exist_with_their_options_and_experiments(page):
+    commands = commands_of(page.read_text(encoding="utf-8"))
+    assert commands or page.name not in ("README.md", "benchmarks.md", "CONTRIBUTING.md")
     for command in commands:
         words, group = shlex.split(command, comments=True)[1:], main
-        while hasattr(group, "get_command"):
+        while hasattr(group, "get_command") and words:
             group = group.get_command(None, words.pop(0))
             assert group is not None, command
-        known = {name for parameter in group.params for name in parameter.opts}
+        known = {name for parameter in group.params for name in parameter.opts} | {"--help"}
         assert {word for word in words if word.startswith("--")} <= known, command
+        if group.name in ("run", "snapshot") and "--plugin" not in words:
+            named = group.make_context(group.name, words, resilient_parsing=True).params["experiments"]
+            assert {*named} <= {*registry.names(), "all", "NAME", "width"}, command  # CONTRIBUTING.md declares the last
+
+
+def test_commands_are_found_in_blocks_and_in_sentences():
+    text = "a `kernbench list` b\n\n```\n$ pip install . && kernbench run  # c\n```\n`x\ny` `kernbench\nfit a`\n"
+    assert commands_of(text) == ["kernbench run  # c", "kernbench list", "kernbench fit a"]
 
 
 def test_maps_of_packages_are_complete():
