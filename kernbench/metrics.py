@@ -259,7 +259,7 @@ def roc_curve(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
     drop_intermediate: bool = True,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Vertices of the ROC curve, from (0, 0) to (1, 1).
 
     Parameters

@@ -1,15 +1,20 @@
-"""Stubs of the packages that import their names on first use are those that tools/types/stubs writes."""
+"""Stubs are those that tools/types/stubs writes; results have the types of docstrings; what users write runs."""
 
+import ast
 import inspect
+import re
+import runpy
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
 
+import kernbench
 from kernbench._models import MODELS
 
-SCRIPT = Path(__file__).resolve().parents[1] / "tools" / "types" / "stubs"
+TOOLS = Path(__file__).resolve().parents[1] / "tools" / "types"
+SCRIPT = TOOLS / "stubs"
 loader = SourceFileLoader("types_stubs", str(SCRIPT))
 stubs = module_from_spec(spec_from_loader("types_stubs", loader))
 loader.exec_module(stubs)
@@ -34,3 +39,37 @@ def test_every_parameter_of_a_model_has_a_type(model):
             if name != "self" and parameter.annotation is parameter.empty
         ]
         assert not missing, f"{model.name}.{method}: {missing}"
+
+
+def returned_names(docstring):
+    """The names of the parts of a result that a docstring lists; none of a result that is one."""
+    found = re.search(r"^Returns\n-+\n(.*?)(?=\n\n|\Z)", docstring or "", re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(\w[\w, ]*) : ", found[1], re.MULTILINE) if found else []
+    names = [name for line in lines for name in line.split(", ")]
+    return names if len(names) > 1 else []
+
+
+def test_names_of_the_parts_of_a_result_are_read():
+    assert returned_names("A.\n\nReturns\n-------\na, b : float\n    C : d.\nc : int\n\nRaises\n") == ["a", "b", "c"]
+    assert returned_names("A.\n\nReturns\n-------\nndarray of shape (n,)") == returned_names(None) == []
+
+
+def test_a_result_of_several_parts_is_a_tuple_of_as_many_types():
+    package, n_found, wrong = Path(kernbench.__file__).parent, 0, []
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = returned_names(ast.get_docstring(node)) if isinstance(node, ast.FunctionDef) else []
+            annotation = ast.unparse(node.returns) if names and node.returns else "Any"
+            if annotation != "Any":
+                n_found += 1
+                tuples = [part for part in ast.walk(node.returns) if isinstance(part, ast.Subscript)]
+                if [len(part.slice.elts) for part in tuples if part.value.id == "tuple"] != [len(names)]:
+                    wrong.append(f"{path.name}: {node.name} -> {annotation} for {', '.join(names)}")
+    assert not wrong and n_found > 10
+
+
+def test_what_users_write_runs(tmp_path, monkeypatch, capsys):
+    """Type checkers do not: they believe wrong types of results."""
+    monkeypatch.chdir(tmp_path)
+    found = runpy.run_path(str(TOOLS / "typical_use.py"))
+    assert found["n_predicted"] == len(found["mean"]) == len(found["X"])

@@ -65,7 +65,7 @@ def load(name: str, n_train: int | None = None, n_test: int | None = None, seed:
     return dataset
 
 
-def stream(name: str, seed: int = 0, **options: Any) -> tuple[object, np.ndarray]:
+def stream(name: str, seed: int = 0, **options: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Open an endless data set.
 
     Parameters

@@ -1,12 +1,12 @@
 """What users write: type checkers must find nothing wrong in it, and know what comes out."""
 
 from pathlib import Path
+from typing import assert_type
 
 import numpy as np
 from scipy import sparse
-from typing_extensions import assert_type
 
-from kernbench import ROCSVC, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
+from kernbench import ROCSVC, DoublyStochasticGPRegressor, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
 from kernbench.metrics import partial_auc, roc_auc, roc_curve
@@ -26,11 +26,14 @@ assert_type(along, list[KernelSVC])
 ranking = ROCSVC(kernel="linear").fit(X, y)
 area = roc_auc(y, ranking.decision_function(X))
 assert_type(area, float)
-fpr, tpr = roc_curve(y, scores)
+fpr, tpr, thresholds = roc_curve(y, scores)
 window = partial_auc(y, scores, fpr_range=(0.0, 0.2))
 assert_type(window, float)
 
 LinearSVC(class_weight={0: 1.0, 1: 2.0}).fit(X.tolist(), y)
 KernelSVR(epsilon=0.2, max_seconds=None).fit(X, X[:, 0]).predict(X)
+process = DoublyStochasticGPRegressor(std="operator").fit(X, X[:, 0])
+n_predicted = process.predict(X).shape[0]
+mean, deviation = process.predict(X, return_std=True)
 PartialAUCClassifier(fpr_range=(0.0, 0.5)).fit(X, y)
 features = Nystroem(n_landmarks=10).fit_transform(X)

@@ -1,6 +1,6 @@
 """Gaussian process regression by doubly stochastic gradients: `DoublyStochasticGPRegressor`."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -419,7 +419,14 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             self.std_ = np.sqrt(np.clip(prior - explained, 0.0, prior))
             self.block_coef_ = np.ascontiguousarray(self.block_coef_[:, :, :1])
 
-    def predict(self, X: Rows, return_std: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    @overload
+    def predict(self, X: Rows, return_std: Literal[False] = False) -> np.ndarray: ...
+    @overload
+    def predict(self, X: Rows, return_std: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
+    @overload
+    def predict(self, X: Rows, return_std: bool) -> np.ndarray | tuple[np.ndarray, np.ndarray]: ...
+
+    def predict(self, X: Rows, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Return the posterior mean of rows, and its standard deviation.
 
         Parameters
