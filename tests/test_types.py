@@ -7,6 +7,7 @@ import runpy
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -39,6 +40,20 @@ def test_every_parameter_of_a_model_has_a_type(model):
             if name != "self" and parameter.annotation is parameter.empty
         ]
         assert not missing, f"{model.name}.{method}: {missing}"
+
+
+# What some models choose by themselves and others are given; and kernels, of which functions have no random features.
+DIFFER = {"alphas", "batch_size", "block_size", "kernel", "n_features", "n_landmarks"}
+
+
+def test_a_parameter_has_the_same_type_in_all_models():
+    """Many are described by the name of another model alone."""
+    types = {}
+    for model in MODELS:
+        for name, annotation in get_type_hints(model.load().__init__).items():
+            types.setdefault(name, {}).setdefault(str(annotation), []).append(model.name)
+    assert {name: found for name, found in types.items() if len(found) > 1 and name not in DIFFER} == {}
+    assert all(len(types[name]) > 1 for name in DIFFER)
 
 
 def returned_names(docstring):

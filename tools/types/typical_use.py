@@ -6,7 +6,15 @@ from typing import assert_type
 import numpy as np
 from scipy import sparse
 
-from kernbench import ROCSVC, DoublyStochasticGPRegressor, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
+from kernbench import (
+    ROCSVC,
+    DoublyStochasticGPRegressor,
+    KernelSVC,
+    KernelSVR,
+    LinearSVC,
+    PartialAUCClassifier,
+    RankedRangeRegressor,
+)
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
 from kernbench.metrics import partial_auc, roc_auc, roc_curve
@@ -35,5 +43,6 @@ KernelSVR(epsilon=0.2, max_seconds=None).fit(X, X[:, 0]).predict(X)
 process = DoublyStochasticGPRegressor(std="operator").fit(X, X[:, 0])
 n_predicted = process.predict(X).shape[0]
 mean, deviation = process.predict(X, return_std=True)
-PartialAUCClassifier(fpr_range=(0.0, 0.5)).fit(X, y)
+PartialAUCClassifier((0.0, 0.5), kernel="rbf", gamma=0.1, landmarks=X[:8]).fit(X, y)
+RankedRangeRegressor((0.1, 1.0), kernel=Gaussian(1.0), max_seconds=1.5).fit(X, X[:, 0])
 features = Nystroem(n_landmarks=10).fit_transform(X)

@@ -82,7 +82,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     average : {"last", "all", "tail", "weighted"}, default="tail"
         Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
         at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
-    max_blocks : int, default=1
+    max_blocks : int or None, default=1
         Number of blocks, which are then updated in turn. One block, with a preconditioner and a batch of all rows,
         is solved exactly in one step; None takes a new block in each step, and has no operator.
     draws : {"auto", "iid", "orthogonal", "qmc"}, default="auto"
@@ -194,7 +194,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         step_size: float | str = "auto",
         schedule: str = "auto",
         average: str = "tail",
-        max_blocks: int = 1,
+        max_blocks: int | None = 1,
         draws: str = "auto",
         shuffle: bool = True,
         max_iter: int = -1,

@@ -140,7 +140,7 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         coef0: float = 0.0,
         cv: Any = 5,
         scoring: Any = None,
-        refit: Any = True,
+        refit: bool | str | Callable[..., Any] = True,
         n_jobs: int | None = None,
         memory: str | Path | None = None,
         warm_start: bool = False,

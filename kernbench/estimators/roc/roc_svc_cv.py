@@ -118,7 +118,7 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
         cv: Any = 5,
         selection: str = "best",
         scoring: Any = None,
-        refit: Any = True,
+        refit: bool | str | Callable[..., Any] = True,
         n_jobs: int | None = None,
         memory: str | Path | None = None,
         warm_start: bool = False,

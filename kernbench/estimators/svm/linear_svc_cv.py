@@ -1,5 +1,6 @@
 """The support vector classifier on explicit features with C chosen by cross-validation: `LinearSVCCV`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -97,7 +98,7 @@ class LinearSVCCV(Search, LinearClassifier):
         loss: str = "auto",
         cv: Any = 5,
         scoring: Any = None,
-        refit: Any = True,
+        refit: bool | str | Callable[..., Any] = True,
         n_jobs: int | None = None,
         memory: str | Path | None = None,
         warm_start: bool = False,

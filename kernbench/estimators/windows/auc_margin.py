@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from kernbench._typing import Rows
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.parameters import check_threshold_parameters
 from kernbench.estimators.roc.scores import RankingClassifier
@@ -86,25 +86,25 @@ class AUCMarginClassifier(RankingClassifier):
         kernel: str | Kernel | Callable[..., Any] = "linear",
         validation: Any = None,
         keep: str = "best",
-        threshold: str = "youden",
-        threshold_on: str = "train",
-        gamma: str = "scale",
+        threshold: str | float | tuple[str, float] = "youden",
+        threshold_on: str | float = "train",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         features: str = "auto",
-        n_landmarks: Any = None,
-        landmarks: str = "stratified",
-        n_features: Any = None,
+        n_landmarks: int | None = None,
+        landmarks: Any = "stratified",
+        n_features: int | None = None,
         tol: float = 1e-3,
         max_iter: int = -1,
-        max_seconds: Any = None,
-        cache_size: int = 500,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
         dtype: str = "auto",
         warm_start: bool = False,
-        random_state: Any = None,
-        callback: Any = None,
+        random_state: RandomState = None,
+        callback: Callback = None,
         verbose: int = 0,
-        solver_options: Any = None,
+        solver_options: dict[str, Any] | None = None,
     ) -> None:
         self.alpha = alpha
         self.margin = margin

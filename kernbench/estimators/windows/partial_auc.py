@@ -6,7 +6,7 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from kernbench._typing import RandomState, Rows
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.parameters import check_partial_auc
@@ -158,21 +158,21 @@ class PartialAUCClassifier(WindowClassifier):
         keep: str = "best",
         threshold: str | float | tuple[str, float] = "youden",
         threshold_on: str | float = "train",
-        gamma: str = "scale",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         features: str = "auto",
-        n_landmarks: Any = None,
-        landmarks: str = "stratified",
-        n_features: Any = None,
+        n_landmarks: int | None = None,
+        landmarks: Any = "stratified",
+        n_features: int | None = None,
         tol: float = 1e-3,
         max_iter: int = -1,
-        max_seconds: Any = None,
-        cache_size: int = 500,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
         dtype: str = "auto",
         warm_start: bool = False,
         random_state: RandomState = None,
-        callback: Any = None,
+        callback: Callback = None,
         verbose: int = 0,
         solver_options: dict[str, Any] | None = None,
     ) -> None:

@@ -103,7 +103,7 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
         alphas: ArrayLike = (0.01, 1e-3, 1e-4, 1e-5, 1e-6),
         cv: Any = 5,
         scoring: Any = None,
-        refit: Any = True,
+        refit: bool | str | Callable[..., Any] = True,
         n_jobs: int | None = None,
         memory: str | Path | None = None,
         warm_start: bool = False,

@@ -1,16 +1,18 @@
 """The regressor of a ranked range: `RankedRangeRegressor`."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernbench._typing import Rows
+from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.base import KernelRegressor
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.scores import SpaceModel
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.ranked_range_task import RANKED_RANGE_REGRESSOR
+from kernbench.kernels.base import Kernel
 
 
 class RankedRangeRegressor(SpaceModel, KernelRegressor):
@@ -88,28 +90,28 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         loss: str = "auto",
         solver: str = "dca-exact",
         alpha: float = 1e-4,
-        kernel: str = "linear",
+        kernel: str | Kernel | Callable[..., Any] = "linear",
         fit_intercept: bool = True,
         unit: float = 1.0,
         validation: Any = None,
         keep: str = "best",
-        gamma: str = "scale",
+        gamma: str | float = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         features: str = "auto",
-        n_landmarks: Any = None,
-        landmarks: str = "uniform",
-        n_features: Any = None,
+        n_landmarks: int | None = None,
+        landmarks: Any = "uniform",
+        n_features: int | None = None,
         tol: float = 1e-3,
         max_iter: int = -1,
-        max_seconds: Any = None,
-        cache_size: int = 500,
+        max_seconds: float | None = None,
+        cache_size: float = 500,
         dtype: str = "auto",
         warm_start: bool = False,
-        random_state: Any = None,
-        callback: Any = None,
+        random_state: RandomState = None,
+        callback: Callback = None,
         verbose: int = 0,
-        solver_options: Any = None,
+        solver_options: dict[str, Any] | None = None,
     ) -> None:
         self.ranked_range = ranked_range
         self.loss = loss
