@@ -93,7 +93,7 @@ def _check_model(model):
         return
     if isinstance(model, LinearSVC):
         if model.solver not in ("auto", "bundle"):
-            raise ValueError(f"LinearSVC(solver={model.solver!r}) visits rows one by one: choose solver='bundle'")
+            raise ValueError(f"LinearSVC(solver={model.solver!r}) cannot be fitted to blocks: choose solver='bundle'")
         return
     if isinstance(model, PartialAUCClassifier):
         if model.solver not in WINDOW_SOLVERS:
