@@ -62,6 +62,20 @@ def test_the_machine_of_a_text_is_that_of_the_records_it_shows(records, tmp_path
         assert text(changed) == text(records)
 
 
+def test_a_speed_up_is_that_of_the_repeats_that_both_methods_have(records, tmp_path):
+    lines = lzma.decompress(numbers.RECORDS.read_bytes()).splitlines()
+    own = [json.loads(line) for line in lines if b'"peers-svm"' in line]
+    alone = [dict(record, repeat=100 + record["repeat"]) for record in own if record["method"] == "smo"]
+    for record in alone:
+        record["seconds"] = {**record["seconds"], "fit": 1000.0}
+    path = tmp_path / "records.jsonl.xz"
+    path.write_bytes(lzma.compress("\n".join(map(json.dumps, own + alone)).encode()))
+    changed = numbers.Records(path)
+    assert numbers.svm_headline(changed) == numbers.svm_headline(records)
+    assert changed.seconds("peers-svm", "adult", "smo") > records.seconds("peers-svm", "adult", "smo")
+    assert records.speed_up("peers-svm", "adult", "nobody", "smo") is None
+
+
 def test_a_mark_without_a_text_is_refused(records):
     with pytest.raises(KeyError, match="nowhere"):
         numbers.filled("<!-- numbers: nowhere -->\n<!-- /numbers -->", records)
