@@ -114,7 +114,7 @@ def findings(folder, paper):
     claims = re.sub(r"^### \[([^\]]*)\]\(details/([^)]*)\), (.*)$", r"**[\1](../../reports/details/\2)**, \3",
                     _group(folder, paper), flags=re.MULTILINE)  # fmt: skip
     citation, claims = claims.split("\n\n", 1)
-    parts = [f"{citation}.", "### Claims", re.sub(r"(?<!\n)\n\* ", "\n* ", claims)]
+    parts = [f"{citation}.", "### Claims", claims]
     for experiment, heading in paper.tables:
         details = _details(folder, experiment)
         title, heading = details.splitlines()[0].removeprefix("# "), titled(details, heading)
