@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench import KernelSVC
+from kernbench.kernels.threads import single_threaded_blas
 
 from . import problems
 from .runs import KernelRuns
@@ -27,12 +28,13 @@ class ToSmallGap(KernelRuns):
     def run_to_gap(self, name):
         problem = self.problem = problems.hinge_problem(C=1.0 / (ALPHA * problems.N_TRAIN))
         solver = self.new_solver(name)
-        while solver.n_iter < MOST:
-            advanced = solver.advance(STRETCH)
-            if problem.relative_gap(solver.solution()) <= GAP:
-                return solver
-            if advanced == 0:
-                break
+        with single_threaded_blas():  # as the driver does
+            while solver.n_iter < MOST:
+                advanced = solver.advance(STRETCH)
+                if problem.relative_gap(solver.solution()) <= GAP:
+                    return solver
+                if advanced == 0:
+                    break
         raise RuntimeError(f"stopped after {solver.n_iter} iterations with a gap above {GAP:g}")
 
     def track_iterations(self, solver):
