@@ -2,8 +2,8 @@
 C and gamma by cross-validation
 ===============================
 
-All folds, and all values of C for one gamma, share their kernel rows, so that a whole grid takes less time than a fit for
-each cell and fold.
+All folds, and all values of C for one gamma, share their kernel rows, so that a whole grid takes less time than a fit
+for each cell and fold.
 """
 
 # %%
