@@ -362,6 +362,39 @@ def one_pass(records):
     return f"{table}\n{records.machine(*(place for *place, _ in cells))}.\n"
 
 
+def batches(records):
+    """Errors of small batches and of many passes beside the default's, docs/doubly_stochastic.md."""
+    sets = {
+        "adult": "Adult",
+        "w8a": "w8a",
+        "ijcnn1": "ijcnn1",
+        "magic": "MAGIC",
+        "mnist-8-vs-6": "MNIST's 8 against 6",
+        "covtype": "Forest cover, 20,000 rows",
+    }
+    heads = {
+        "default": "default",
+        "small": "batches of 64, blocks of 32",
+        "smaller": "batches of 64, blocks of 16",
+        "no-window": "batches of 64, blocks of 32, no window",
+        "many": "3,000 steps",
+    }
+    rows = []
+    for name, label in sets.items():
+        cells = []
+        for method in heads:
+            found = list(records.values("dsg-batches", name, method, metric="test_error").values())
+            cells.append(_mean(found) if found else "–")
+        rows.append([label, *cells])
+    times = [records.speed_up("dsg-batches", name, "small", "default") for name in sets]
+    many = [records.speed_up("dsg-batches", name, "many", "default") for name in sets]
+    places = [("dsg-batches", name, method) for name in sets for method in heads]
+    return (
+        f"{_table(['test error, %', *heads.values()], rows)}\n{records.machine(*places)}. Batches of 64 with blocks of "
+        f"32 take {_range(times)} times as long as the default, 3,000 steps {_range(many)} times.\n"
+    )
+
+
 def lenet(records):
     """A network, and methods on its features, docs/doubly_stochastic.md."""
     methods = {
@@ -419,6 +452,7 @@ TEXTS = {
     "deep-map": deep_map,
     "deep-resnet": deep_resnet,
     "one-pass": one_pass,
+    "batches": batches,
     "lenet": lenet,
     "workers": workers,
 }
