@@ -243,3 +243,27 @@ def test_a_fit_that_fails_leaves_the_fitted_model_as_it_was(model):
     assert set(vars(fitted)) == before
     if model.task in LABELLED:
         np.testing.assert_array_equal(fitted.classes_, [0, 1])
+
+
+STREAMING = {"KernelSVC": {"solver": "scs"}}  # parameters without which a model has no partial_fit
+
+
+def streaming(model):
+    return model.load()(**STREAMING.get(model.name, {}))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*rows are so noisy")
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if hasattr(streaming(model), "partial_fit")], ids=lambda model: model.name
+)
+def test_a_batch_that_fails_leaves_the_fitted_model_as_it_was(model):
+    X, y = problem_of(model.task)
+    fitted = streaming(model).fit(X, y)
+    before, expected = dict(vars(fitted)), predict(fitted, X)
+    if has(model, "gamma"):
+        fitted.set_params(gamma=50.0)  # a new start, with another kernel
+    with pytest.raises(ValueError, match="too large for this kernel"):
+        fitted.partial_fit(1e300 * X, y)
+    np.testing.assert_array_equal(predict(fitted, X), expected)
+    assert all(vars(fitted)[name] is before[name] for name in before if name != "gamma")
+    assert set(vars(fitted)) == set(before)

@@ -8,7 +8,6 @@ from scipy.stats import qmc
 from sklearn.base import RegressorMixin
 
 from kernbench._typing import Callback, RandomState, Rows
-from kernbench._whole_fits import whole_or_not
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.doubly_stochastic.kept_rows import KeptRows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype, digest_of
@@ -308,7 +307,6 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         return self
 
     @one_at_a_time
-    @whole_or_not
     def partial_fit(self, X: Rows, y: ArrayLike, *, points: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 

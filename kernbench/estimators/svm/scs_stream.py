@@ -88,18 +88,16 @@ def partial_fit(model, X, y, classes, sample_weight):
     batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
     reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
     _configure(model, reader, labels)
-    if stream.source is None:
-        stream.source = _source(model, reader, batch[0], stream.rng)
-    stream.source.reader = reader
+    source = stream.source or _source(model, reader, batch[0], stream.rng)
+    source.reader = reader
     n_iter, n_rows = model.max_iter, batch[0].shape[0]
     if n_iter == -1:
         n_iter = max(FEWEST_ITERATIONS, -(-n_rows // (_option(model, "growth", GROWTH) or n_rows)))
-    stream.waiting = []
-    result = _run(model, entry, stream, n_iter)
+    result = _run(model, entry, stream, source, n_iter)
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
     # Until the sample is full, more batches are the remedy.
-    if stream.source.n_sample == stream.source.room and not stream.has_warned:
+    if source.n_sample == source.room and not stream.has_warned:
         stream.has_warned = warn_if_sample_misleads(model, [result])
 
 
@@ -120,8 +118,8 @@ def fit_chunks(model, chunks, classes=None):
     if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
         del model.feature_names_in_
     _configure(model, reader, labels)
-    stream.source = _source(model, reader, X, stream.rng)
-    result = _run(model, entry, stream, iteration_limit(model, entry, 0))
+    source = _source(model, reader, X, stream.rng)
+    result = _run(model, entry, stream, source, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
     if fault is not None:
@@ -177,9 +175,8 @@ def _wait(model, stream, chunks, labels, y):
     model._scs_stream = stream
 
 
-def _run(model, entry, stream, max_iter):
+def _run(model, entry, stream, source, max_iter):
     """Advance the solver on the stream and set the model to its solution, whatever ended the run."""
-    source = stream.source
     settings = {"fit_intercept": model.fit_intercept, "random_state": stream.rng, "initial": stream.solution}
     if "alpha" not in (model.solver_options or {}):
         settings["alpha"] = 1.0 / (model.C * source.room)
@@ -203,7 +200,7 @@ def _run(model, entry, stream, max_iter):
         )
         set_outcome(model, [result])
     finally:
-        stream.solution = solver.solution()
+        stream.source, stream.solution, stream.waiting = source, solver.solution(), []
         source.reader = None
         _set_function(model, source.X, source.y, stream.solution)
         model.n_iter_ = np.array([solver.n_iter])

@@ -270,6 +270,20 @@ def test_batches_of_one_class_wait_for_the_other():
     assert model.score(X, y) > 0.7
 
 
+def test_rows_that_wait_survive_a_batch_that_fails():
+    X, y = draw(200, 5)
+    no, yes = y == "no", y == "yes"
+    model = svc().partial_fit(X[no], y[no], classes=["no", "yes"])
+    expected = deepcopy(model).partial_fit(X[yes], y[yes]).decision_function(X)
+    options = model.solver_options
+    with pytest.raises(ValueError, match="unknown option of solver 'scs' 'grwth'"):
+        model.set_params(solver_options={**options, "grwth": 10}).partial_fit(X[yes], y[yes])
+    model.set_params(solver_options=options).partial_fit(X[no][:1], y[no][:1])
+    assert set(model.predict(X)) == {"no"} and len(model._scs_stream.waiting[0][1]) == no.sum() + 1
+    model.partial_fit(X[yes], y[yes])
+    assert np.corrcoef(model.decision_function(X), expected)[0, 1] > 0.95
+
+
 def test_of_more_rows_than_the_sample_holds_the_latest_wait():
     X, _ = draw(30, 0)
     model = svc(cap=10).partial_fit(X, np.full(30, "yes"), classes=["no", "yes"])
@@ -387,6 +401,15 @@ def test_a_failed_batch_changes_nothing():
     np.testing.assert_array_equal(model.decision_function(X_NEW), before)
     model.partial_fit(X, y)
     assert model.n_iter_[0] == n_iter + 5
+
+
+def test_a_failed_first_batch_leaves_the_model_of_a_fit():
+    X, y = draw(100, 0)
+    model = svc(max_iter=5).fit(X, y)
+    expected = model.decision_function(X_NEW)
+    with pytest.raises(ValueError, match="exactly two classes, got \\['no'\\]: pass classes="):
+        model.partial_fit(X[y == "no"][:, :2], y[y == "no"])
+    np.testing.assert_array_equal(model.decision_function(X_NEW), expected)
 
 
 @pytest.mark.parametrize(
