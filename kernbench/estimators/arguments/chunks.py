@@ -104,10 +104,12 @@ class Reader:
         Labels that may come; None does not check them.
     n_features : int or None
         Columns of the rows; None before the first chunk.
+    names : list of str or None
+        Names of the columns, if they have any.
     """
 
     def __init__(self, chunks, rng, *, shuffle=True, labelled=True):
-        self._rng, self._count, self.classes, self.n_features, self._names = rng, 0, None, None, None
+        self._rng, self._count, self.classes, self.n_features, self.names = rng, 0, None, None, None
         self._shuffle, self._labelled = shuffle, labelled
         self._waiting = []  # examples read to look at labels and scales, which come first
         if not hasattr(chunks, "__iter__"):
@@ -217,12 +219,12 @@ class Reader:
             elif chunk.X.shape[1] != self.n_features:
                 raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
                                  f"{self.n_features}")  # fmt: skip
-            if self._names is None:
-                self._names = chunk.names
-            elif chunk.names not in (None, self._names):
+            if self.names is None:
+                self.names = chunk.names
+            elif chunk.names not in (None, self.names):
                 raise ValueError(
                     f"chunk {self._count} of the stream has the columns {chunk.names}, which should be those of the "
-                    f"chunks before, in their order: {self._names}. Select them by their names"
+                    f"chunks before, in their order: {self.names}. Select them by their names"
                 )
             if chunk.n:
                 self._open.append(chunk)

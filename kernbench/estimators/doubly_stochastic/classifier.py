@@ -365,6 +365,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         self._check_parameters()
         validate = validation(X_val, y_val)
         reader, X, y, labels, fault = open_stream(self, chunks, classes)
+        if fault is not None and len(labels) < 2:  # the rows before it do not suffice for a model
+            raise fault
         check_classification_targets(y)
         self._set_classes(labels)
         reader.classes = self.classes_

@@ -297,6 +297,13 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
                 f"P has {readers[0].n_features} features, Q has {readers[1].n_features}: they must be the same"
             )
 
+        names = [reader.names for reader in readers]
+        if None not in names and names[0] != names[1]:
+            raise ValueError(
+                f"Q has the columns {names[1]}, which should be those of P, in their order: {names[0]}. Select them by "
+                "their names"
+            )
+
         def take(count):
             """Return rows of both samples in equal number; no rows once a sample has ended."""
             parts = [reader.take(max(1, count // 2))[0] for reader in readers]

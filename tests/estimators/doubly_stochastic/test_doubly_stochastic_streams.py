@@ -198,6 +198,19 @@ def test_a_stream_that_fails_midway_leaves_a_model_that_goes_on(name):
     assert model.n_iter_ == [before + 7]
 
 
+def test_the_error_that_leaves_one_class_is_raised_itself():
+    """Not that a class is missing, with the advice to pass `classes`."""
+
+    def chunks():
+        yield X[LABELS == "no"], LABELS[LABELS == "no"]
+        raise OSError("the disk is gone")
+
+    model = DoublyStochasticClassifier(random_state=0)
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(chunks())
+    assert not hasattr(model, "classes_")
+
+
 @pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
 def test_an_empty_stream_is_refused(chunks):
     with pytest.raises(ValueError, match="the stream is empty"):
@@ -235,6 +248,10 @@ def test_chunks_whose_columns_are_in_another_order_are_refused(library):
         for chunks in ([(table, LABELS) for table in tables], iter([(tables[0], LABELS), (tables[2], LABELS)])):
             with pytest.raises(ValueError, match=r"chunk \d of the stream has the columns \['b', 'a'\], which should"):
                 model.fit_chunks(chunks)
+    P, _, Q = tables
+    model = fresh("ratio", max_iter=3)[0].fit_chunks([P], [X])
+    with pytest.raises(ValueError, match=r"Q has the columns \['b', 'a'\], which should be those of P"):
+        model.fit_chunks([P], [Q])
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
