@@ -8,7 +8,8 @@ from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from kernbench._typing import Rows
 from kernbench.estimators.arguments.kernel import weighted_scale
-from kernbench.kernels.domain import is_precomputed
+from kernbench.estimators.arguments.training_data import check_square
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.parzen import smallest_alpha
@@ -83,7 +84,9 @@ def closed_form_limit(
     """
     check_flag("fit_intercept", fit_intercept)
     check_indices(X)
-    X, y = check_X_y(X, y, accept_sparse="csr", dtype=(np.float64, np.float32))
+    accept_sparse = False if is_precomputed(kernel) else "csr"
+    X, y = check_X_y(X, y, accept_sparse=accept_sparse, dtype=(np.float64, np.float32))
+    check_square(X, kernel)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     used = weights > 0
     X = X[np.ix_(used, used)] if is_precomputed(kernel) else X[used]
@@ -96,6 +99,7 @@ def closed_form_limit(
     if has_gamma and sample_weight is not None and isinstance(gamma, str) and gamma == "scale":
         gamma = weighted_scale(X, weights)
     chosen = resolve_kernel(kernel, X, gamma=gamma, degree=degree, coef0=coef0)
+    check_range(X, chosen, "float64")
     sums = KernelRows(X, chosen, cache_bytes=0, dtype=np.float64).matvec(weights * signs)
     alpha = smallest_alpha(sums, signs, weights, fit_intercept=fit_intercept)
     return ClosedFormLimit(alpha, np.inf if alpha == 0 else 1 / (alpha * len(signs)))

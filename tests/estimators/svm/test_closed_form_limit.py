@@ -91,3 +91,17 @@ def test_a_weighted_variance_that_underflows_asks_to_scale_the_features(storage,
     X[0] = unit
     with pytest.raises(ValueError, match="variance of X is too small for gamma='scale': scale the features"):
         weighted_scale(storage(X), weights)
+
+
+def test_rows_that_a_fit_rejects_are_rejected():
+    """Sums of infinite kernel values would be NaN, of which no maximum is above 0: the limit would be C = infinity."""
+    X, y = data()
+    for rows, kernel, message in (
+        (1e160 * X, "linear", "too large for this kernel in float64"),
+        (X, "precomputed", "must be a square matrix, got shape"),
+        (np.triu(X @ X.T), "precomputed", "must be a symmetric matrix"),
+        (sparse.csr_matrix(X @ X.T), "precomputed", "[Dd]ense data is required"),
+    ):
+        for attempt in (lambda r, k: closed_form_limit(r, y, kernel=k), lambda r, k: KernelSVC(k).fit(r, y)):
+            with pytest.raises((ValueError, TypeError), match=message):
+                attempt(rows, kernel)
