@@ -53,8 +53,6 @@ def check_regression_data(model, X, y, sample_weight, *, kernel=None, several=Fa
     if sample_weight is None:
         return X, y, None
     weights = check_weights(sample_weight, X)
-    if not weights.any():
-        raise ValueError("every row has weight 0: give at least one a positive sample_weight")
     return X, y, weights / weights.mean()
 
 

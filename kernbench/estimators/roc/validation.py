@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernbench.estimators.arguments.targets import check_targets
 from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.scores import scores_of
@@ -94,9 +95,10 @@ def validation_rows(model, rows, seed):
             raise ValueError("validation must be a pair (K(rows, train), y) for kernel='precomputed', or None")
         rows, held = hold_out(rows, "validation", asked, seed, stratified=classes is not None)
         return rows, (held.X, held.y, held.weights)
-    X, y = check_rows(model, *asked, reset=False, accept_sparse=not is_precomputed(model.kernel))
+    accept_sparse = not is_precomputed(model.kernel)
     if classes is None:
-        return rows, (X, np.asarray(y, dtype=np.float64), None)
+        return rows, (*check_targets(model, *asked, reset=False, accept_sparse=accept_sparse), None)
+    X, y = check_rows(model, *asked, reset=False, accept_sparse=accept_sparse)
     if distinct_labels(y).tolist() != classes.tolist():
         raise ValueError(f"the rows of validation must hold both classes, {classes.tolist()}, and no others")
     return rows, (X, np.where(y == classes[1], 1.0, -1.0), None)

@@ -152,6 +152,14 @@ def test_targets_that_cannot_be_computed_with_are_refused(numbers):
         RankedRangeRegressor().fit(X, 1e150 * y)
 
 
+def test_validation_targets_are_checked_as_training_targets(numbers):
+    X, y = numbers
+    with pytest.raises(ValueError, match="y must be numbers, the targets of a regression"):
+        RankedRangeRegressor(validation=(X, np.full(len(y), "far"))).fit(X, y)
+    with pytest.raises(ValueError, match="too large to add up squares"):
+        RankedRangeRegressor(validation=(X, 1e200 * y)).fit(X, y)
+
+
 def test_a_second_fit_leaves_nothing_of_the_first(numbers):
     X, y = numbers
     model = RankedRangeRegressor(validation=0.2).fit(X, y)
