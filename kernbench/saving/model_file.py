@@ -45,6 +45,7 @@ DROPPED_PARAMS = (
     "alphas",
     "Cs",
     "gammas",
+    "epsilons",
 )
 
 

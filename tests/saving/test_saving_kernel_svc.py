@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from kernbench.estimators import KernelSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.saving import load
+from kernbench.solvers import registry
 
 X, Y = load_iris(return_X_y=True)
 B = (Y == 1).astype(int)
@@ -102,6 +104,19 @@ def test_integers_that_earlier_versions_took_for_true_and_false_are_read(tmp_pat
     loaded = load(path)
     assert loaded.fit_intercept is True
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+
+
+def test_a_model_of_a_solver_that_is_not_there_predicts(tmp_path, monkeypatch):
+    """Predictions do not depend on it: the file of a plug-in's model may go where the plug-in does not."""
+    own = replace(registry.get("sdca", "kernel-svm"), name="mine")
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "SOLVERS", [*registry.SOLVERS, own])
+        model = KernelSVC(solver="mine", random_state=0).fit(X, Y)
+        model.save(tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    with pytest.raises(ValueError, match="unknown solver 'mine'"):
+        loaded.fit(X, Y)
 
 
 def test_a_loaded_model_can_be_fitted_and_saved_again(tmp_path):
@@ -235,7 +250,8 @@ def test_a_later_format_says_which_version_wrote_it(path):
         lambda arrays, header: header.update({"class": "os.system"}),
         lambda arrays, header: header.update({"class": ["KernelSVC"]}),
         lambda arrays, header: header.pop("params"),
-        lambda arrays, header: header["params"].update(C=-1.0),
+        lambda arrays, header: header["params"].update(decision_function_shape="all"),
+        lambda arrays, header: header["params"].update(break_ties="no"),
         lambda arrays, header: header["params"].update(unknown=True),
         lambda arrays, header: header["attributes"].pop("dual_coef_"),
         lambda arrays, header: header["attributes"].update(save=1),

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import make_classification
 
-from kernbench import ROCSVC, ROCSVCCV, PartialAUCClassifier, load
+from kernbench import ROCSVC, ROCSVCCV, KernelRegressorCV, PartialAUCClassifier, load
 from kernbench.kernels import Gaussian
 
 X, Y = make_classification(80, 4, random_state=0)
@@ -122,8 +122,9 @@ def test_model_within_a_model_must_be_known(tmp_path):
         lambda rows, labels, series: ROCSVC("rbf", features="nystroem", landmarks=rows),
         lambda rows, labels, series: PartialAUCClassifier(validation=(rows, labels)),
         lambda rows, labels, series: ROCSVCCV(alphas=series([1.0, 0.1]), cv=2),
+        lambda rows, labels, series: KernelRegressorCV(loss="epsilon_insensitive", epsilons=series([0.1, 0.2]), cv=2),
     ],
-    ids=["landmarks", "validation", "alphas"],
+    ids=["landmarks", "validation", "alphas", "epsilons"],
 )
 def test_parameters_that_are_data_frames_are_left_out(make, tmp_path):
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -131,4 +132,5 @@ def test_parameters_that_are_data_frames_are_left_out(make, tmp_path):
     model = make(frame[:20], pandas.Series(Y[:20]), pandas.Series).fit(frame, Y)
     model.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
-    np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
+    name = "decision_function" if hasattr(model, "decision_function") else "predict"
+    np.testing.assert_array_equal(getattr(again, name)(frame), getattr(model, name)(frame))

@@ -12,7 +12,7 @@ from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.centring import centre_of, combined, shift_of
 from kernbench.estimators.fit.fitted_state import check_expansion
 from kernbench.estimators.svm.multiclass import assemble, class_blocks, class_scores, pair_values, products_of
-from kernbench.estimators.svm.parameters import check_kernel_svc
+from kernbench.estimators.svm.parameters import check_kernel_svc, check_output
 from kernbench.kernels import blocks
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Linear
@@ -281,7 +281,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
     def _check_fitted_state(self):
         if getattr(self, "fit_intercept", None) in (0, 1):  # integers in files of earlier versions
             self.fit_intercept = bool(self.fit_intercept)
-        self._check_parameters()
+        check_output(self)  # predictions depend on no other parameters: the solver may be of a plug-in
         if hasattr(self, "shape_fit_"):
             self.shape_fit_ = tuple(self.shape_fit_)  # a list in a file
         n_classes = len(self.classes_)

@@ -27,8 +27,8 @@ def check_kernel_svc(model):
     check_flag("fit_intercept", model.fit_intercept)
     check_run(model)
     check_name("multi_class", model.multi_class, SCHEMES)
-    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
-    _check_output(model)
+    _check_flags(model)
+    check_output(model)
     if model.multi_class == ONE_VS_REST and model.decision_function_shape != "ovr":
         raise ValueError("decision_function_shape='ovo' gives values of pairs: it needs multi_class='ovo'")
     check_n_jobs(model.n_jobs)
@@ -41,8 +41,8 @@ def check_kernel_nu_svc(model):
     check_number("nu", model.nu, above=0, at_most=1)
     check_kernel(model)
     check_run(model)
-    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
-    _check_output(model)
+    _check_flags(model)
+    check_output(model)
     check_n_jobs(model.n_jobs)
     check_class_weight(model.class_weight)
     return registry.get(model.solver, "kernel-nu-svm")
@@ -94,12 +94,18 @@ def _check_loss(loss, entry):
     require_loss_of(entry, loss)
 
 
-def _check_output(model):
-    """Check the flags of `SVC`, most of which say what is made of decision values."""
-    for name in ("shrinking", "break_ties", "probability"):
-        check_flag(name, getattr(model, name))
+def check_output(model):
+    """Check the parameters that say what is made of decision values."""
+    check_name("decision_function_shape", model.decision_function_shape, SHAPES)
+    check_flag("break_ties", model.break_ties)
     if model.break_ties and model.decision_function_shape != "ovr":
         raise ValueError("break_ties=True compares scores of classes: it needs decision_function_shape='ovr'")
+
+
+def _check_flags(model):
+    """Check the other flags of `SVC`."""
+    for name in ("shrinking", "probability"):
+        check_flag(name, getattr(model, name))
     if model.probability:
         raise ValueError(
             "probability=True is not supported: for probabilities wrap the model, "
