@@ -1,6 +1,7 @@
 """The regularisation for which the kernel SVM has a closed form."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_X_y
 from kernbench._typing import Rows
 from kernbench.estimators.arguments.kernel import weighted_scale
 from kernbench.estimators.arguments.training_data import check_square
+from kernbench.kernels.base import Kernel
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 from kernbench.kernels.rows import KernelRows
@@ -36,8 +38,8 @@ def closed_form_limit(
     X: Rows,
     y: ArrayLike,
     *,
-    kernel: str = "rbf",
-    gamma: str = "scale",
+    kernel: str | Kernel | Callable[..., Any] = "rbf",
+    gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     sample_weight: ArrayLike | None = None,
