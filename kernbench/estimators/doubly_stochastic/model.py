@@ -39,7 +39,17 @@ from kernbench.validation.rows import check_rows
 
 MEGABYTE = 2**20
 ROWS_AT_ONCE = 2**16  # of a prediction
-SHARED = ("n_features_in_", "feature_names_in_", "classes_", "class_weight_", "dtype_", "kernel_", "loss_")
+SHARED = (
+    "n_features_in_",
+    "feature_names_in_",
+    "classes_",
+    "class_weight_",
+    "dtype_",
+    "kernel_",
+    "loss_",
+    "points_",
+    "n_samples_",
+)  # set before the run, of which callbacks are given a copy
 
 
 @dataclass

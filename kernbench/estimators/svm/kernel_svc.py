@@ -137,9 +137,9 @@ class KernelSVC(ExpansionClassifier):
         Called as ``callback(model)`` at intervals during ``fit``; its time is not counted. The argument is a two-class
         `KernelSVC` with the current iterate (with more classes, that of the current pair; one against the rest, its
         classes are False and True). It has all attributes except those that summarise a run: ``status_``,
-        ``objective_``, ``duality_gap_`` and ``trace_``. If the callback returns a dict, this adds columns to
-        ``trace_``; if it returns True, the run stops. With ``n_jobs`` > 1 it is called from several threads, one at a
-        time.
+        ``fit_status_``, ``objective_``, ``duality_gap_`` and ``trace_``. If the callback returns a dict, this adds
+        columns to ``trace_``; if it returns True, the run stops. With ``n_jobs`` > 1 it is called from several threads,
+        one at a time.
     verbose : int, default=0
         1 shows a progress bar of the iterations; with ``n_jobs`` > 1, of the problems done.
     solver_options : dict, default=None

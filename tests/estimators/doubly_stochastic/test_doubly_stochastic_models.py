@@ -291,6 +291,23 @@ def test_callbacks_see_a_fitted_model_and_may_stop():
     assert model.status_ == "callback" and "score" in model.trace_
 
 
+@pytest.mark.parametrize("std", ["points", "operator"])
+def test_callbacks_see_standard_deviations(std):
+    points, seen = X[:3], []
+    model = DoublyStochasticGPRegressor(
+        std=std,
+        batch_size=100,
+        block_size=50,
+        max_iter=4,
+        random_state=0,
+        callback=lambda model: seen.append((model.n_samples_, *model.predict(points, return_std=True))),
+    ).fit(X, TARGETS, points=points if std == "points" else None)
+    assert len(seen) >= 2
+    n_samples, mean, deviation = seen[-1]
+    assert n_samples == 400
+    np.testing.assert_array_equal([mean, deviation], model.predict(points, return_std=True))
+
+
 def test_fits_in_threads_do_not_disturb_each_other():
     def coefficients(seed):
         model = DoublyStochasticGPRegressor(std="operator", block_size=40, random_state=seed).fit(X, TARGETS)
