@@ -333,9 +333,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             self.n_samples_ = 0
         elif points is not None:
             raise ValueError("points are given in the first call of partial_fit, or in fit")
-        elif self.std == "points" and not hasattr(self, "_progress"):
+        elif self.std == "points" and not (hasattr(self, "_progress") and hasattr(self, "points_")):
             raise ValueError(
-                "standard deviations cannot be continued from a model that was read from a file: fit it again"
+                "standard deviations cannot be continued from a model that was read from a file, nor from one without "
+                "points: fit it again"
             )
         self.n_samples_ += X.shape[0]
         self._warn_of_rows_alone(X.shape[0])
@@ -389,8 +390,6 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
 
     def _set_points(self, points):
         vars(self).pop("points_", None)
-        vars(self).pop("std_", None)
-        vars(self).pop("operator_coef_", None)
         if self.std == "points" and points is None:
             raise ValueError("std='points' needs the points at which standard deviations will be predicted: points=")
         if self.std != "points" and points is not None:
@@ -409,6 +408,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
 
     def _set_function(self, solution, solver):
         super()._set_function(solution, solver)
+        for name in ("std_", "operator_coef_"):  # of an earlier fit with another `std`
+            vars(self).pop(name, None)
+        if self.std != "points":
+            vars(self).pop("points_", None)
         if self.std == "operator":
             self.operator_coef_ = solution.state["operator"].astype(self.dtype_, copy=False)
         if self.std == "points":
@@ -466,10 +469,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
 
     def _check_fitted_state(self):
         super()._check_fitted_state()
-        if self.std == "points":
+        if hasattr(self, "std_"):
             require(np.shape(self.std_) == (len(self.points_),), "std_ does not fit points_")
             require(self.points_.shape[1] == self.n_features_in_, "points_ have another number of columns")
-        if self.std == "operator":
+        if hasattr(self, "operator_coef_"):
             size = self.block_coef_.shape[0] * self.block_coef_.shape[1]
             check_floats(self, {"operator_coef_": (size, size)})
 

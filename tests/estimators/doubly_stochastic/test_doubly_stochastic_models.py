@@ -376,6 +376,31 @@ def test_standard_deviations_need_a_way():
         model.predict(X[:2], return_std=True)
 
 
+def test_a_std_set_after_fit_does_not_damage_the_file(tmp_path):
+    model = DoublyStochasticGPRegressor(max_iter=4, random_state=0).fit(X, TARGETS)
+    for std in ("points", "operator"):
+        model.set_params(std=std).save(tmp_path / "model.npz")
+        np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(X), model.predict(X))
+
+
+@pytest.mark.filterwarnings("ignore:.*partial_fit learns")
+def test_standard_deviations_are_those_of_the_last_fit():
+    """Those of an earlier one, with another `std`, were returned once `std` was set back."""
+    settings = {"batch_size": 100, "block_size": 50, "max_iter": 4, "random_state": 0}
+    model = DoublyStochasticGPRegressor(**settings).fit(X, TARGETS).set_params(std="points")
+    with pytest.raises(ValueError, match="nor from one without points: fit it again"):
+        model.partial_fit(X, TARGETS)
+    model.fit(X, TARGETS, points=X[:3])
+    for other in (None, "operator"):
+        model.set_params(std=other).partial_fit(X, TARGETS)
+        assert not hasattr(model, "points_") and hasattr(model, "operator_coef_") == (other == "operator")
+        model.set_params(std="points")
+        with pytest.raises(ValueError, match="return_std=True needs"):
+            model.predict(X[:3], return_std=True)
+        with pytest.raises(ValueError, match="fit it again"):
+            model.partial_fit(X, TARGETS)
+
+
 def test_targets_must_be_numbers():
     with pytest.raises(ValueError, match="y must be numbers|could not convert"):
         DoublyStochasticRegressor().fit(X, LABELS)
