@@ -279,7 +279,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+            Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
+            mean. Rows of weight 0 are left out.
         X_val, y_val : array-likes, default=None
             Rows and labels on which the error is traced, ``trace_["validation_error"]``.
 

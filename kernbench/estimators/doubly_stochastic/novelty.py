@@ -202,7 +202,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+            Factors of the losses, used as they are: a mean below 1 acts like a larger `nu`, so divide them by their
+            mean. Rows of weight 0 are left out.
 
         Returns
         -------

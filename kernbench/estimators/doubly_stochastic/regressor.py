@@ -244,7 +244,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of the losses, relative to a mean of 1; rows of weight 0 are left out.
+            Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
+            mean. Rows of weight 0 are left out.
         X_val, y_val : array-likes, default=None
             Rows and targets on which the mean loss is traced, ``trace_["validation_loss"]``.
 
