@@ -31,8 +31,9 @@ LOSSES = losses_of("margin")
 
 
 def _has_probabilities(model):
-    if model.loss != "log_loss":
-        raise AttributeError(f"probabilities need loss='log_loss', not {model.loss!r}")
+    loss = getattr(model, "loss_", model.loss)  # that of the fit, since the parameter may change after it
+    if loss not in ("log_loss", "softmax"):
+        raise AttributeError(f"probabilities need loss='log_loss', not {loss!r}")
     return True
 
 

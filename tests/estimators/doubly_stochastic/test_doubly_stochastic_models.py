@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, every_model, fresh, of
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -80,6 +81,17 @@ def test_probabilities_add_up_and_agree_with_labels():
         np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
         np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
     assert not hasattr(DoublyStochasticClassifier(), "predict_proba")
+
+
+def test_probabilities_are_those_of_the_loss_of_the_fit():
+    """Not 1 / (1 + exp(-f)) of an f that was fitted by the hinge."""
+    model = DoublyStochasticClassifier(**SMALL)
+    assert not hasattr(model, "predict_proba") and hasattr(clone(model).set_params(loss="log_loss"), "predict_proba")
+    model.fit(X, LABELS).set_params(loss="log_loss")
+    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
+        model.predict_proba(X)
+    expected = model.fit(X, LABELS).predict_proba(X)
+    np.testing.assert_array_equal(model.set_params(loss="hinge").predict_proba(X), expected)
 
 
 @pytest.mark.parametrize(
