@@ -175,8 +175,9 @@ def test_bad_labels(model, spoil, message):
         (lambda y: np.where(y > 0, np.inf, y), "infinity"),
         (lambda y: np.where(y > 0, np.nan, y), "NaN"),
         (lambda y: np.full(len(y), "a"), "numbers"),
+        (lambda y: np.datetime64("2020-01-01") + np.arange(len(y)), "y must be numbers.*got times"),
     ],
-    ids=["infinity", "NaN", "text"],
+    ids=["infinity", "NaN", "text", "dates"],
 )
 def test_bad_targets(model, spoil, message):
     X, y = problem_of(model.task)

@@ -41,13 +41,15 @@ def require_squares(y):
 
 
 def targets_of_chunk(y):
-    """Return targets in float64; raise ValueError for text and complex numbers, and for NaN and infinity."""
+    """Return targets in float64; raise ValueError for text, times and complex numbers, and for NaN and infinity."""
     try:
         if sparse.issparse(y):  # of which NumPy would make one object
             raise TypeError("got a sparse matrix, pass y.toarray()")
         y = np.asarray(y)
         if y.dtype.kind == "c":  # NumPy would drop the imaginary parts
             raise TypeError("got complex ones")
+        if y.dtype.kind in "mM":  # NumPy would count them in their unit, and missing ones as -2**63
+            raise TypeError("got times, pass numbers in a unit of your choice")
         y = y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"y must be numbers, the targets of a regression: {error}") from error
