@@ -57,7 +57,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
         Number of folds, of consecutive rows as in scikit-learn, or anything that its ``check_cv`` accepts, if it holds
         out each row at most once.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means R². Sample weights are passed to scores that accept them.
+        As in ``GridSearchCV``; None means R². Sample weights are passed to scores that accept them. Unlike that of
+        ``GridSearchCV``, the method ``score`` returns R², whatever `scoring` is.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     n_jobs : int, default=None

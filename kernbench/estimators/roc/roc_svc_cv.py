@@ -41,7 +41,8 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, if it holds out each row at
         most once. Indices are those of the rows given to `fit`, among them rows of weight 0.
     scoring : str, callable, list, tuple, set or dict, default=None
-        As in ``GridSearchCV``; None means the AUC. Sample weights are passed to scores that accept them.
+        As in ``GridSearchCV``; None means the AUC. Sample weights are passed to scores that accept them. Unlike that of
+        ``GridSearchCV``, the method ``score`` returns the accuracy at the threshold, whatever `scoring` is.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     selection : {"best", "1se"}, default="best"

@@ -49,7 +49,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
         `calibration`. Sample weights are passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.
         A function ``score(model, X, y)`` is given the held-out rows, and can ask `model` only for the predictions of
-        all of them.
+        all of them. Unlike that of ``GridSearchCV``, the method ``score`` returns the accuracy, whatever `scoring` is.
     refit : bool, str or callable, default=True
         As in ``GridSearchCV``: whether to fit the model to all rows with the best parameters; with several scores the
         name of the score that decides, or False; or a function of ``cv_results_`` that returns the index of the cell to

@@ -32,7 +32,8 @@ class LinearSVCCV(Search, LinearClassifier):
         As in `KernelSVCCV`.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities are not available. Sample weights are
-        passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.
+        passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9. Unlike that of ``GridSearchCV``,
+        the method ``score`` returns the accuracy, whatever `scoring` is.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     n_jobs : int, default=None

@@ -33,7 +33,8 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
         As in `KernelSVCCV`. Held-out parts need both classes, unless `scoring` does not.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means the partial AUC over `fpr_range`. Sample weights are passed to scores that
-        accept them.
+        accept them. Unlike that of ``GridSearchCV``, the method ``score`` returns the accuracy at the threshold,
+        whatever `scoring` is.
     refit : bool, str or callable, default=True
         As in `KernelSVCCV`.
     n_jobs : int, default=None
