@@ -7,6 +7,7 @@ dimension.
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import _check_feature_names
 
 ITEM = np.dtype([("item", object)])
 
@@ -20,7 +21,7 @@ def objects_of(model, X, *, reset):
         Its kernel decides whether there may be objects, and when fitted its support vectors whether there are.
     X : sequence of objects, or array-like of shape (n_samples, n_features) with text or objects in it
     reset : bool
-        Whether X are training rows; they set ``n_features_in_``.
+        Whether X are training rows; they set ``n_features_in_`` and, if a table, ``feature_names_in_``.
 
     Returns
     -------
@@ -29,14 +30,13 @@ def objects_of(model, X, *, reset):
     Raises
     ------
     ValueError
-        If X is empty, or has not as many columns as in fit.
+        If X is empty, or has not the columns of fit, in their order.
     """
     if reset:
         if not callable(model.kernel) or _are_numbers(X):
             return None
         rows = X if _has_items(X) else _items(X) if np.ndim(_array(X)) != 2 else _array(X).astype(object)
         model.n_features_in_ = rows.shape[1]
-        vars(model).pop("feature_names_in_", None)  # of an earlier fit to a table of numbers
     else:
         fitted = model.support_vectors_.dtype
         if not fitted.hasobject:
@@ -47,6 +47,7 @@ def objects_of(model, X, *, reset):
             rows = _array(X).astype(object)
         if rows.ndim != 2 or rows.shape[1] != model.n_features_in_:
             raise ValueError(f"X must have {model.n_features_in_} columns as in fit, got shape {rows.shape}")
+    _check_feature_names(model, X, reset=reset)
     if len(rows) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X is empty")
     return rows

@@ -217,7 +217,7 @@ def test_rows_of_text_are_given_to_the_function(form):
 
 
 def test_rows_of_text_and_numbers_are_given_to_the_function():
-    """Every row of a table with text; as ``SVC`` does, without their names."""
+    """Every row of a table with text, as ``SVC`` does."""
     table = np.array([[word, str(k % 5)] for k, word in enumerate(WORDS)], dtype=object)
     seen = []
 
@@ -244,6 +244,18 @@ def test_rows_of_text_have_no_names_of_an_earlier_table():
     model = KernelSVC().fit(pandas.DataFrame(COUNTS, columns=list("abc")), y)
     model.set_params(kernel=of_words).fit(WORDS, y)
     assert model.n_features_in_ == 1 and not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_text_in_another_order_are_refused(library):
+    """They were taken by position, unlike those of numbers."""
+    make = pytest.importorskip(library).DataFrame
+    y, table = COUNTS[:, 0] > 0, make({"word": WORDS, "other": WORDS[::-1]})
+    model = KernelSVC(lambda X, Z: of_words(X[:, 0], Z[:, 0])).fit(table, y)
+    assert model.feature_names_in_.tolist() == ["word", "other"] and model.score(table, y) > 0.9
+    for rows in (table[["other", "word"]], make({"Word": WORDS, "other": WORDS})):
+        with pytest.raises(ValueError, match="The feature names should match those that were passed during fit"):
+            model.predict(rows)
 
 
 def test_numbers_as_objects_or_text_stay_numbers():
