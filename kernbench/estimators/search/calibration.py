@@ -6,6 +6,7 @@ model files can hold: slopes and intercepts of the sigmoids, or the steps of the
 
 import numpy as np
 from scipy.special import expit
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 METHODS = ("sigmoid", "isotonic")
@@ -50,7 +51,8 @@ def fitted_calibration(method, scores, y, classes, sample_weight=None):
 
     scores, rows = scores.reshape(len(scores), -1), np.arange(len(scores))
     model = CalibratedClassifierCV(Known(), method=method, cv=[(rows, rows)], ensemble=False)
-    found = model.fit(scores, y, sample_weight=sample_weight).calibrated_classifiers_[0].calibrators
+    with config_context(enable_metadata_routing=False):  # `Known` takes weights without having requested them
+        found = model.fit(scores, y, sample_weight=sample_weight).calibrated_classifiers_[0].calibrators
     if method == "sigmoid":
         x, y = ([np.atleast_1d(getattr(one, name)) for one in found] for name in ("a_", "b_"))
     else:

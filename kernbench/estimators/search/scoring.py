@@ -7,8 +7,12 @@ from numbers import Real
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from sklearn import config_context
 
 from kernbench.estimators.fit import outcome
+
+# Searches pass weights to all scores that take them: scorers need not have requested them.
+WITHOUT_ROUTING = {"enable_metadata_routing": False}
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,8 @@ class Scoring:
             found = [np.average(terms[own], weights=None if weights is None else weights[own]) for own in tests]
             return {self.names[0]: np.array(found)}
         own = [{} if weights is None else {"sample_weight": weights[fold.test]} for fold in folds]
-        found = [self._of_fold(held_out, fold, examples, given) for fold, given in zip(folds, own, strict=True)]
+        with config_context(**WITHOUT_ROUTING):
+            found = [self._of_fold(held_out, fold, examples, given) for fold, given in zip(folds, own, strict=True)]
         return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
 
     def _of_fold(self, held_out, fold, examples, given):
@@ -92,7 +97,7 @@ def checked_scoring(search, folds, examples):
     has_weights = takes_weights and examples.sample_weight is not None
     given = {"sample_weight": examples.sample_weight[test]} if has_weights else {}
     try:
-        with catch_warnings():
+        with catch_warnings(), config_context(**WITHOUT_ROUTING):
             simplefilter("ignore")  # of predictions that are not those of a fit
             # R², a number, is not defined for the one row of a fold that leaves one out.
             value = np.nan if is_r2 else scorer(model, rows, examples.y[test], **given)

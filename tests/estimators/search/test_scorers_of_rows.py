@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from search_faces import FACES, gaussian_matrix, step_of
+from sklearn import config_context
 from sklearn.metrics import accuracy_score, make_scorer, median_absolute_error
 from sklearn.model_selection import GridSearchCV
 
@@ -113,6 +114,28 @@ def test_predictions_of_other_rows_are_refused(asks):
     X, y = BY_NAME["KernelSVCCV"].data()
     with pytest.raises(ValueError, match="predictions of all these rows, not of some or of others"):
         KernelSVCCV([1.0], [0.1], cv=3, scoring=lambda model, X, y: float(asks(model, X).sum())).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"calibration": "sigmoid", "scoring": "neg_log_loss"},
+        {"scoring": ["roc_auc", "f1"], "refit": "f1"},
+        {"scoring": {"own": lambda model, X, y, sample_weight: sample_weight.sum(), "auc": "roc_auc"}, "refit": "own"},
+        {"scoring": "roc_auc"},
+    ],
+    ids=["calibration", "list", "dict", "one"],
+)
+def test_weights_are_passed_whatever_the_routing_of_metadata(settings):
+    """Scorers and calibration, to which no request can be added, failed with it; scores "needed probabilities"."""
+    X, y = BY_NAME["KernelSVCCV"].data(120)
+    weights, search = np.linspace(0.1, 2.0, 120), KernelSVCCV([0.1, 10.0], [0.1], cv=3, **settings)
+    expected = search.fit(X, y, weights).cv_results_
+    with config_context(enable_metadata_routing=True):
+        found = search.fit(X, y, weights).cv_results_
+    for name in expected:
+        if name.startswith("split"):
+            np.testing.assert_array_equal(found[name], expected[name])
 
 
 def test_equal_rows_in_another_array_are_the_same_rows():
