@@ -8,7 +8,9 @@ import runpy
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
 
 import kernbench
@@ -85,3 +87,27 @@ def test_what_is_looked_for_leaks_runs():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runpy.run_path(str(script))["main"](repeats=1)
+
+
+WITH_FEATURES = [model for model in ESTIMATORS if "features" in inspect.signature(model.load()).parameters]
+
+
+@pytest.mark.parametrize("features", ["nystroem", "random"])
+@pytest.mark.parametrize("model", WITH_FEATURES, ids=lambda model: model.name)
+def test_features_inside_are_arrays_whatever_the_output_of_transformers(model, features):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] - X[:, 1] ** 2 + 1.0
+    y = y if model.task == "regress" else (y > 0).astype(int)
+    settings = {"kernel": "rbf", "features": features, "random_state": 0}
+    settings |= {"cv": 2} if model.name.endswith("CV") else {}
+    learn = ["fit", "partial_fit"] if hasattr(model.load(), "partial_fit") else ["fit"]
+    for name in learn:
+        found = []
+        for output in ("default", "pandas"):
+            with config_context(transform_output=output):
+                fitted = getattr(model.load()(**settings), name)(X, y)
+                found.append(fitted.predict(X))
+                found.append(fitted.feature_coef_)
+        np.testing.assert_array_equal(found[2], found[0])
+        np.testing.assert_array_equal(found[3], found[1])

@@ -62,6 +62,10 @@ class KernelTransformer(
         -----
         Rows are processed in chunks, so that some tens of megabytes suffice besides the result, for any number of rows.
         """
+        return self._features_of(X)
+
+    def _features_of(self, X):
+        """Return what `transform` does, but an array whatever output ``set_output`` or ``set_config`` ask for."""
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         out = np.empty((X.shape[0], self._n_features_out), dtype=X.dtype)

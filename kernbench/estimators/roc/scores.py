@@ -81,7 +81,7 @@ def scores_of(model, X):
     scores, height = np.empty(X.shape[0]), max(1, CHUNK_VALUES // len(coef))
     for start in range(0, len(scores), height):
         rows = slice(start, start + height)
-        scores[rows] = as_design(model.feature_map_.transform(X[rows])).scores(coef)
+        scores[rows] = as_design(model.feature_map_._features_of(X[rows])).scores(coef)
     return scores
 
 

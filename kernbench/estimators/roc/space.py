@@ -50,10 +50,10 @@ class Space:
         if self.map is None:
             return X
         if X.dtype == self.dtype:
-            return self.map.transform(X)
-        out = np.empty((X.shape[0], self.map.transform(X[:1]).shape[1]), dtype=self.dtype)
+            return self.map._features_of(X)
+        out = np.empty((X.shape[0], self.map._features_of(X[:1]).shape[1]), dtype=self.dtype)
         for start in range(0, len(out), CHUNK_ROWS):
-            out[start : start + CHUNK_ROWS] = self.map.transform(X[start : start + CHUNK_ROWS])
+            out[start : start + CHUNK_ROWS] = self.map._features_of(X[start : start + CHUNK_ROWS])
         return out
 
     def design(self, X, *, cache_size, twin, constant=None):
