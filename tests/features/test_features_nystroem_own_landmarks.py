@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import kernbench
-from kernbench import ROCSVC
+from kernbench import ROCSVC, ROCSVCCV
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
 from kernbench.reference.features.nystroem import Nystroem as Reference
@@ -119,3 +119,18 @@ def test_own_landmarks_that_are_invalid(landmarks, message):
 def test_own_landmarks_that_an_estimator_cannot_use(settings, message):
     with pytest.raises(ValueError, match=message):
         ROCSVC(**settings).fit(X, Y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_own_landmarks_with_columns_in_another_order_are_refused(library):
+    """They were taken by position."""
+    make = pytest.importorskip(library).DataFrame
+    rows = np.random.default_rng(0).normal(size=(30, 2)) * [1.0, 10.0]
+    table, y = make({"a": rows[:, 0], "b": rows[:, 1]}), rows[:, 0] > 0
+    same, other = make({"a": rows[:5, 0], "b": rows[:5, 1]}), make({"b": rows[:5, 1], "a": rows[:5, 0]})
+    settings = {"kernel": "rbf", "features": "nystroem", "random_state": 0}
+    for model in (Nystroem(), ROCSVC(**settings), ROCSVCCV(alphas=[0.1], cv=2, **settings)):
+        for landmarks in (same, rows[:5]):
+            model.set_params(landmarks=landmarks).fit(table, y)
+        with pytest.raises(ValueError, match=r"landmarks has the columns \['b', 'a'\], which should be those of X"):
+            model.set_params(landmarks=other).fit(table, y)

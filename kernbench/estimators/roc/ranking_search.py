@@ -6,6 +6,7 @@ from kernbench.estimators.roc.space_task import read_two_classes
 from kernbench.estimators.search.folds import Examples
 from kernbench.estimators.search.frame import Search
 from kernbench.estimators.search.held_out import HeldOut
+from kernbench.features.nystroem.landmarks import check_columns
 from kernbench.kernels.domain import is_precomputed
 
 
@@ -17,6 +18,7 @@ class RankingSearch(Search):
     def _read(self, X, y, sample_weight):
         model = self._model({"alpha": self._first_strength()})
         rows = read_two_classes(model, X, y, sample_weight)
+        check_columns(self.landmarks, getattr(model, "feature_names_in_", None))  # folds have no names
         codes = rows.positive.astype(np.intp)
         labels = model.classes_[codes]
         return Examples(rows.X, labels, rows.weights, model.classes_, codes, rows.weights, is_precomputed(self.kernel))

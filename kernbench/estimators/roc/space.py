@@ -11,7 +11,7 @@ from kernbench.estimators.fit.centring import moved_to_centre
 from kernbench.estimators.fit.solver_data import design_maker, make_rows, with_constant
 from kernbench.estimators.roc.parameters import is_linear
 from kernbench.features import Nystroem, RandomFeatures
-from kernbench.features.nystroem.landmarks import choice_of
+from kernbench.features.nystroem.landmarks import check_columns, choice_of
 from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.functions import Kernel
 
@@ -162,6 +162,7 @@ def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
     own = "precomputed" if is_precomputed(kernel) else kernel
     feature_map = None
     if kind == "nystroem":
+        check_columns(model.landmarks, getattr(model, "feature_names_in_", None))
         n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, X.shape[0])
         feature_map = Nystroem(own, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1])).fit(X, y)
     elif kind == "random":

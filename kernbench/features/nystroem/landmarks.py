@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d
+from sklearn.utils.validation import _get_feature_names, check_array, column_or_1d
 from threadpoolctl import threadpool_limits
 
 from kernbench.features.nystroem.leverage import ridge_leverage_scores
@@ -46,6 +46,16 @@ def own_indices(landmarks, n_rows):
     if len(indices) == 0 or indices.min() < 0 or indices.max() >= n_rows:
         raise ValueError(f"landmarks must be indices from 0 to {n_rows - 1}, at least one, got {landmarks!r}")
     return indices.astype(np.intp)
+
+
+def check_columns(landmarks, names):
+    """Raise ValueError for a table of landmarks whose columns are not those of X, called `names`, in their order."""
+    own = None if names is None or isinstance(landmarks, str) else _get_feature_names(landmarks)
+    if own is not None and not np.array_equal(own, names):
+        raise ValueError(
+            f"landmarks has the columns {own.tolist()}, which should be those of X, in their order: {names.tolist()}. "
+            "Select them by their names"
+        )
 
 
 def own_rows(landmarks, X):

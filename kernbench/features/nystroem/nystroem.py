@@ -221,6 +221,7 @@ class Nystroem(KernelTransformer):
         choice = choices.choice_of(self.landmarks)
         if choice == choices.OWN:
             if not self._are_rows_of_X:
+                choices.check_columns(self.landmarks, getattr(self, "feature_names_in_", None))
                 rows = choices.own_rows(self.landmarks, X)
                 self._check_values(rows, self.kernel_)
                 return rows, None
