@@ -8,6 +8,7 @@ import runpy
 import warnings
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -111,3 +112,21 @@ def test_features_inside_are_arrays_whatever_the_output_of_transformers(model, f
                 found.append(fitted.feature_coef_)
         np.testing.assert_array_equal(found[2], found[0])
         np.testing.assert_array_equal(found[3], found[1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*rows are so noisy")
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if hasattr(model.load(), "partial_fit")], ids=lambda model: model.name
+)
+def test_a_model_whose_arrays_are_read_only_learns_on(model, tmp_path):
+    """As that of `OneVsRestClassifier.partial_fit` in a worker of joblib, which maps large arrays into memory."""
+    live = model.load()(**({"solver": "scs", "max_iter": 20} if model.name == "KernelSVC" else {}))
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] if model.task == "regress" else X + 0.3 if model.task == "ratio" else (X[:, 0] > 0).astype(int)
+    live.set_params(random_state=0).partial_fit(X, y)
+    joblib.dump(live, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    predict = next(name for name in ("decision_function", "log_ratio", "predict") if hasattr(live, name))
+    for one in (live, mapped):
+        one.partial_fit(X[::-1], y[::-1])
+    np.testing.assert_array_equal(getattr(mapped, predict)(X), getattr(live, predict)(X))

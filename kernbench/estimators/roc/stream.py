@@ -54,6 +54,7 @@ class Reservoir:
             both = sparse.vstack([self.rows, V], format="csr")
             self.rows = both[np.where(fresh, size + drawn, np.arange(size))]
         else:
+            self.rows = np.array(self.rows)  # those of a model in a worker of joblib are read-only
             self.rows[fresh] = V[drawn[fresh]]
 
 

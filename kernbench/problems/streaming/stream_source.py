@@ -53,6 +53,14 @@ class StreamSource:
         """Leave out the reader: a stream cannot be pickled."""
         return {**vars(self), "reader": None}
 
+    def __setstate__(self, state):
+        """Copy arrays that are read-only, as joblib maps those of its workers: slots are written to."""
+        vars(self).update(state)
+        for name in ("X", "y", "weights"):
+            own = getattr(self, name)
+            if isinstance(own, np.ndarray) and not own.flags.writeable:
+                setattr(self, name, np.array(own))
+
     def take(self, ids):
         """Return the ids of a resumed run, as an array."""
         return np.asarray(ids, dtype=np.intp)
