@@ -131,7 +131,9 @@ def _whole_labels(y):
 
 
 def distinct_labels(y, **options):
-    """Return ``np.unique(y, **options)``; raise ValueError for labels that cannot be sorted, such as None and text."""
+    """Return ``np.unique(y, **options)``, of a set that of its members; raise ValueError for labels that cannot be
+    sorted, such as None and text."""
+    y = list(y) if isinstance(y, set | frozenset) else y
     try:
         return np.unique(y, **options)
     except TypeError:
@@ -177,7 +179,7 @@ def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
     reset : bool
         Whether it is the first batch.
     labels_of : callable, optional
-        Returns the sorted labels of `classes`, or of y; `two_labels` by default.
+        Returns the sorted labels of `classes`, or of y, such as `labels_of_stream`; `two_labels` by default.
 
     Returns
     -------
@@ -195,7 +197,7 @@ def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
         labels = (labels_of or two_labels)(y if classes is None else classes)
     else:
         labels = model.classes_
-        if classes is not None and not np.array_equal(np.unique(classes), labels):
+        if classes is not None and not np.array_equal(distinct_labels(classes), labels):
             raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
     unknown = np.setdiff1d(y, labels)
     if len(unknown):
@@ -212,9 +214,17 @@ def weights_of_stream(class_weight, labels):
     return weights
 
 
+def labels_of_stream(y):
+    """Return the labels of a stream, sorted; raise ValueError for NaN, which is no label."""
+    labels = distinct_labels(y)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("the classes hold NaN: leave it out, and rows without a label")
+    return labels
+
+
 def two_labels(y):
     """Return the two labels of a stream, sorted."""
-    labels = distinct_labels(y)
+    labels = labels_of_stream(y)
     names = labels.tolist()
     if len(names) < 2:
         raise ValueError(

@@ -15,7 +15,7 @@ from kernbench.estimators.arguments.parameters import check_class_weight
 from kernbench.estimators.arguments.training_data import (
     check_batch,
     check_training_data,
-    distinct_labels,
+    labels_of_stream,
     weights_of_stream,
 )
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
@@ -325,7 +325,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         first = not hasattr(self, "block_coef_")
-        X, y, labels, weights = check_batch(self, X, y, classes, sample_weight, reset=first, labels_of=distinct_labels)
+        X, y, labels, weights = check_batch(self, X, y, classes, sample_weight, reset=first, labels_of=labels_of_stream)
         if first:
             self._set_classes(labels)
         codes = np.searchsorted(self.classes_, y)
@@ -383,7 +383,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
 
     def _set_classes(self, labels):
         """Set the labels of a stream, and their weights."""
-        labels = distinct_labels(labels)
+        labels = labels_of_stream(labels)
         if len(labels) < 2:
             raise ValueError(
                 f"a stream needs at least two classes, got {labels.tolist()}: pass classes=[...] if the first "

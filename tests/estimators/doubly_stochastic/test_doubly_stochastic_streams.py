@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, Y, every_model, fresh, of
 from scipy import sparse
+from sklearn.base import clone
 
 from kernbench import (
+    ROCSVC,
     DoublyStochasticClassifier,
     DoublyStochasticDensityRatio,
     DoublyStochasticGPRegressor,
@@ -224,6 +226,20 @@ def test_a_stream_of_one_class_is_refused():
         DoublyStochasticClassifier().partial_fit(X, LABELS, classes=["no", "maybe"])
     with pytest.raises(ValueError, match="class_weight='balanced' needs all labels"):
         DoublyStochasticClassifier(class_weight="balanced").partial_fit(X, LABELS)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_classes_may_be_a_set_and_hold_no_nan():
+    """A set was one class, itself; a model with the class NaN could not be read from a file."""
+    for model in (fresh("classifier", max_iter=3)[0], KernelSVC(solver="scs", max_iter=3, random_state=0), ROCSVC()):
+        model.partial_fit(X, LABELS, classes={"yes", "no"}).partial_fit(X, LABELS, classes={"yes", "no"})
+        assert model.classes_.tolist() == ["no", "yes"]
+        with pytest.raises(ValueError, match="the classes hold NaN"):
+            clone(model).partial_fit(X, Y, classes=[0, 1, np.nan])
+        if not isinstance(model, ROCSVC):
+            assert model.fit_chunks([(X, LABELS)], classes={"yes", "no"}).classes_.tolist() == ["no", "yes"]
+            with pytest.raises(ValueError, match="the classes hold NaN"):
+                model.fit_chunks([(X, Y)], classes=[0, 1, np.nan])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
