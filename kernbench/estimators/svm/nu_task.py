@@ -108,7 +108,7 @@ def level_of(solution):
 
 
 def divided(solution):
-    """Return f + b over rho, as it is for f = 0."""
+    """Return f + b over rho; unchanged for f = 0."""
     level = level_of(solution)
     if not level > 0.0:
         return solution
