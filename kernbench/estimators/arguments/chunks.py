@@ -122,6 +122,13 @@ class Reader:
         self._ends = np.cumsum([chunk.n for chunk in self._all])
         self.n_rows = int(self._ends[-1]) if self._all else 0  # of a stream that is known as a whole
 
+    def set_columns(self, model):
+        """Set ``n_features_in_`` and, if chunks read so far name their columns, ``feature_names_in_``."""
+        model.n_features_in_ = self.n_features
+        vars(model).pop("feature_names_in_", None)  # of an earlier fit
+        if self.names is not None:
+            model.feature_names_in_ = np.array(self.names, dtype=object)
+
     def peek(self, count, classes=None, n_classes=2):
         """Read at least `count` examples, and on until there are `n_classes` classes; they are handed out first.
 

@@ -303,6 +303,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
                 f"Q has the columns {names[1]}, which should be those of P, in their order: {names[0]}. Select them by "
                 "their names"
             )
+        if names[0] is not None:  # else they are those of Q, which was opened last
+            readers[0].set_columns(self)
 
         def take(count):
             """Return rows of both samples in equal number; no rows once a sample has ended."""

@@ -14,7 +14,7 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     Parameters
     ----------
     model : estimator
-        Gets ``n_features_in_``.
+        Gets ``n_features_in_`` and, if the chunks have them, ``feature_names_in_``.
     chunks : iterable
     classes : array-like, optional
     labelled : bool, default=True
@@ -43,7 +43,5 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     X, y, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
     if len(y) == 0:
         raise fault or ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")
-    model.n_features_in_ = X.shape[1]
-    if hasattr(model, "feature_names_in_"):  # of an earlier fit; chunks are checked by their number of columns
-        del model.feature_names_in_
+    reader.set_columns(model)
     return reader, X, y, labels, fault

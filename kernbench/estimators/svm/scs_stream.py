@@ -114,9 +114,7 @@ def fit_chunks(model, chunks, classes=None):
         raise ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")
     check_classification_targets(y)
     two_labels(labels)
-    model.n_features_in_ = X.shape[1]
-    if hasattr(model, "feature_names_in_"):  # of an earlier fit: chunks are known by their number of columns
-        del model.feature_names_in_
+    reader.set_columns(model)
     _configure(model, reader, labels)
     source = _source(model, reader, X, stream.rng)
     result = _run(model, entry, stream, source, iteration_limit(model, entry, 0))

@@ -270,6 +270,29 @@ def test_chunks_whose_columns_are_in_another_order_are_refused(library):
         model.fit_chunks([P], [Q])
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_model_of_chunks_knows_the_names_of_their_columns(library):
+    """Rows with columns in another order were taken by position."""
+    make = pytest.importorskip(library).DataFrame
+    table, other = (make(dict(zip(names, X.T))) for names in ("ab", "ba"))
+    scs = KernelSVC(solver="scs", max_iter=3, random_state=0)
+    for model, *chunks in (
+        (fresh("classifier", max_iter=3)[0], [(table, LABELS)]),
+        (scs, [(table, LABELS)]),
+        (fresh("gp", batch_size=100, block_size=16, max_iter=3)[0], [(table, TARGETS)]),
+        (fresh("novelty", max_iter=3)[0], iter([X, table])),
+        (fresh("ratio", max_iter=3)[0], [table], [X]),
+        (fresh("ratio", max_iter=3)[0], [X], [table]),
+    ):
+        assert model.fit_chunks(*chunks).feature_names_in_.tolist() == ["a", "b"]
+        predict = next(name for name in ("decision_function", "log_ratio", "predict") if hasattr(model, name))
+        assert getattr(model, predict)(table).shape == (400,)
+        with pytest.raises(ValueError, match="The feature names should match"):
+            getattr(model, predict)(other)
+    assert not hasattr(scs.fit_chunks([(X, LABELS)]), "feature_names_in_")
+
+
 @pytest.mark.parametrize("name", ["classifier", "regressor", "gp", "novelty"])
 @pytest.mark.parametrize("rows", [1e100 * X, 0 * X - 1.0], ids=["too large", "outside the domain"])
 def test_later_rows_are_checked_as_the_first(name, rows):
