@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "f2956e1a4a4cfb22": (
+    "508d2c568855a7d2": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -43,8 +43,12 @@ MEASURE_ALIKE = {
         "is measured, small negative eigenvalues; for squared losses of `sdca` and `pegasos` in float32, the share of "
         "rounding in a gap, a hundredth of it or less. Intercepts of NORMA on rows shorter than 1, of one class that "
         "outweighs the other by 10^9, and of Huber's loss with a delta far above the spread; step features of rows of "
-        "zeros; warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records. Other "
-        "searches and fits have the same numbers, to the bit",
+        "zeros; warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records, and no more had "
+        "cascades of kernel machines, stochastic DCA with squared losses, averages that change between runs and models "
+        "of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large targets; "
+        "features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another order; "
+        "frames as output, read-only arrays and metadata routing. Other searches and fits have the same numbers, to "
+        "the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
