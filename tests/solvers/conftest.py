@@ -22,7 +22,7 @@ pytest.register_assert_rewrite("lockstep")
 
 @pytest.fixture(scope="session")
 def classification():
-    """A function ``make(n, seed, d=3, kind="plain")`` that returns an overlapping, unbalanced two-class problem."""
+    """A function ``make(n, seed, d=3, weighted=False)`` that returns an overlapping, unbalanced two-class problem."""
 
     def make(n, seed, d=3, weighted=False):
         rng = np.random.default_rng(seed)

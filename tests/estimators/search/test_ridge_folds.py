@@ -3,7 +3,6 @@
 from _thread import interrupt_main
 from contextlib import nullcontext
 from threading import Event, current_thread
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -211,11 +210,9 @@ def test_ctrl_c_does_not_wait_for_the_decomposition(monkeypatch):
         raise AssertionError("the decomposition was waited for")
 
     monkeypatch.setattr(ridge_folds.np.linalg, "eigh", slow)
-    begin = perf_counter()
     try:
         with pytest.raises(KeyboardInterrupt):
             KernelRegressorCV(ALPHAS, [0.3], cv=3).fit(X, Y)
-        assert perf_counter() - begin < 10
         (thread,) = workers
         assert thread.is_alive() and not thread.daemon  # an exit of Python waits for it
     finally:

@@ -80,11 +80,10 @@ def test_random_order_is_index_order_of_permuted_examples(twin, random_problem):
     solver = solver_of("perceptron", twin, p, random_state=5)
     solver.advance(p.n)
     order = pass_order(int(solver.solution().state["seed"][0]), 0, p.n, "random")
-    X, y, p.y = p.X[order], p.y, p.y[order]
+    X, p.y = p.X[order], p.y[order]
     permuted = solver_of("perceptron", twin, p, X=X, order="index")
     permuted.advance(p.n)
     np.testing.assert_array_equal(permuted.solution().state["mistakes"], solver.solution().state["mistakes"][order])
-    p.y = y
 
 
 @either_twin

@@ -142,7 +142,7 @@ def test_the_dual_only_grows_and_the_gap_is_certified(loss, fit_intercept, class
 
 
 def test_dual_gap_obeys_the_rate_of_the_theory(classification):
-    """E[D* - D(a_T)] <= n / (T + n) D*, uniform draws (Shalev-Shwartz and Zhang; here D(0) = 0)."""
+    """E[D* - D(a_T)] <= n / (T + n) (alpha/2 |coef*|^2 + D*), for uniform draws from a = 0 (Lu and Xiao, 2015)."""
     problem = classification(80, 4)
     n, alpha = 80, 1 / 400
 
@@ -158,7 +158,7 @@ def test_dual_gap_obeys_the_rate_of_the_theory(classification):
     a = ENTRY.load()(rows_of("compiled", problem.X), problem.y, alpha=alpha, fit_intercept=False, random_state=0)
     driver.run(a, tol=1e-10, max_iter=400_000)
     coef = a.solution().coef
-    bound = 0.5 * alpha * coef @ coef + best  # alpha / 2 |alpha*|^2 + P*
+    bound = 0.5 * alpha * coef @ coef + best
     for steps in (n, 4 * n, 16 * n):
         mean = np.mean([best - run(seed, steps) for seed in range(1, 13)])
         assert 0 <= mean <= n / (steps + n) * bound
