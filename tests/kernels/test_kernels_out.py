@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from kernbench.kernels import Callable, Cauchy, Gaussian, Linear, Matern, Precomputed
 from kernbench.kernels.blocks import block
@@ -73,6 +74,16 @@ def test_other_layouts_are_prepared_alike(dtype):
         rows = prepare(Gaussian(3.0), given, np.dtype(dtype))
         np.testing.assert_array_equal(rows.data, expected.data)
         np.testing.assert_array_equal(rows.terms, expected.terms)
+
+
+def test_threads_prepare_the_same_rows(dtype):
+    X = np.random.default_rng(4).normal(size=(2100, 240))  # fewer values are not worth threads
+    found = []
+    for n_threads in (1, 3):
+        with threadpool_limits(n_threads, user_api="openmp"):
+            found.append(prepare(Gaussian(3.0), X, np.dtype(dtype)))
+    np.testing.assert_array_equal(found[0].data, found[1].data)
+    np.testing.assert_array_equal(found[0].terms, found[1].terms)
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")

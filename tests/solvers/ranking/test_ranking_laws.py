@@ -214,7 +214,7 @@ def test_format_agnosticism(entry, loss, ranking, rank):
 @pytest.mark.parametrize("form", ["dense", "csr", "float32"])
 @with_loss
 def test_threads_agnosticism(entry, loss, form, ranking, rank):
-    problem = ranking(90_000, 14, d=4, form=form)
+    problem = ranking(100_000, 14, d=4, form=form)  # fewer stored values are not worth threads
     answers = []
     for threads in (1, 2):
         with threadpool_limits(threads, user_api="openmp"):
