@@ -40,7 +40,7 @@ SCRIPT = """
         "fit features": lambda: DoublyStochasticClassifier(max_iter=1, random_state=0).fit(X, y).decision_function(X),
         "fit window": lambda: PartialAUCClassifier(fpr_range=(0, 0.2), random_state=0).fit(X, y).coef_,
         "random features": lambda: RandomFeatures(Gaussian(2.0), 256, random_state=0).fit_transform(X),
-        "sketches": lambda: RandomFeatures("poly", 256, random_state=0).fit_transform(X),
+        "sketches": lambda: RandomFeatures("poly", 256, random_state=0).fit_transform(thin.toarray()),
         "nystroem": lambda: Nystroem(Gaussian(2.0), 64, random_state=0).fit_transform(X),
         "roc_auc": lambda: metrics.roc_auc(labels, scores),
         "partial_auc": lambda: metrics.partial_auc(labels, scores, (0.1, 0.3)),
