@@ -1,13 +1,16 @@
-"""What the README and the pages of docs/ show runs as it stands there."""
+"""What the README, the pages of docs/ and the docstrings show runs as it stands there."""
 
 import ast
+import doctest
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import kernbench
+from kernbench._models import MODELS
 from kernbench.cli import main
 from kernbench.experiments import registry
 
@@ -16,6 +19,13 @@ WRITTEN = ("api", "gallery", "project", "report")  # folders that a build of the
 OWN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.relative_to(ROOT).parts[1] not in WRITTEN]
 PAGES = [ROOT / "README.md", *OWN]
 OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "asv_bench/README.md")]
+EXAMPLE = re.compile(r"^ *>>> (?!.*# doctest: \+SKIP)", re.MULTILINE)
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "kernbench").rglob("*.py*"))
+    if path.suffix in (".py", ".pyx") and EXAMPLE.search(path.read_text(encoding="utf-8"))
+    if path.relative_to(ROOT).parts[1] != "deep"  # tests/deep runs those
+]
 SNIPPETS = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 
 
@@ -37,9 +47,24 @@ def test_snippets_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
         exec(compile(snippet, page.name, "exec"), names)
 
 
+@pytest.mark.parametrize("module", WITH_EXAMPLES)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_examples_of_docstrings_run(module, tmp_path, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    results = doctest.testmod(import_module(module))
+    assert results.attempted > 0 and results.failed == 0
+
+
 def test_pages_with_snippets_are_found():
     names = {page.name for page in SNIPPETS}
     assert {"README.md", "index.md", "kernel_svm.md", "roc_svm.md", "estimators.md", "deep.md"} <= names
+
+
+def test_docstrings_with_examples_are_found_and_every_model_has_some():
+    modules = {model.address.partition(":")[0] for model in MODELS}
+    assert modules | {"kernbench.metrics", "kernbench.pairs._pairs", "kernbench.plot.trace"} <= set(WITH_EXAMPLES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

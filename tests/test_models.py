@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
-from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_outlier_detector, is_regressor
 
 import kernbench
 import kernbench.estimators
@@ -62,6 +62,13 @@ def test_every_parameter_is_documented(model):
     section = re.search(r"\nParameters\n-+\n(.*?)\n\n\S+[^\n]*\n---", inspect.getdoc(model.load()), re.DOTALL)[1]
     described = re.findall(r"\w+", " ".join(re.findall(r"(?m)^(\w+(?:, \w+)*)", section)))
     assert set(model.load()().get_params()) <= set(described)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_parameter_is_cloned(model):
+    values = {name: [name] for name in model.load()().get_params(deep=False)}
+    estimator = model.load()().set_params(**values)
+    assert clone(estimator).get_params(deep=False) == values
 
 
 def test_names_are_listed_once():

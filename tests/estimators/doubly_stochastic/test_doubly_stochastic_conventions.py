@@ -1,10 +1,5 @@
 """Doubly stochastic models follow scikit-learn's conventions."""
 
-import doctest
-from importlib import import_module
-
-import pytest
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
@@ -15,10 +10,8 @@ from kernbench import (
     DoublyStochasticNoveltyDetector,
     DoublyStochasticRegressor,
 )
-from kernbench._models import ESTIMATORS
 
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-MODELS = [model for model in ESTIMATORS if model.name.startswith("DoublyStochastic")]
 WEIGHTS_CHANGE_DRAWS = (
     "weights change which rows are in a batch, so a weighted and a repeated run agree in the mean only; "
     "test_a_weight_of_2_is_the_row_twice_in_a_batch_of_all holds a whole batch to it"
@@ -57,16 +50,3 @@ def expected_failures(model):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_docstring_examples(model):
-    results = doctest.testmod(import_module(model.address.partition(":")[0]))
-    assert results.attempted > 3 and results.failed == 0
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_parameter_is_cloned(model):
-    values = {name: [name] for name in model.load()().get_params(deep=False)}
-    estimator = model.load()().set_params(**values)
-    assert clone(estimator).get_params(deep=False) == values

@@ -1,17 +1,9 @@
 """Regressors follow scikit-learn's conventions."""
 
-import doctest
-from importlib import import_module
-
 import pytest
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernbench import KernelNoveltyDetector, KernelNuSVR, KernelRegressor, KernelSVR, LinearRegressor
-from kernbench._models import BY_NAME
-
-MODELS = [BY_NAME["KernelRegressor"], BY_NAME["LinearRegressor"], BY_NAME["KernelSVR"], BY_NAME["KernelNuSVR"]]
-
 
 # Free support vectors are at the level: the sign of a rounding error decides what `predict` says of them.
 AT_THE_LEVEL = {
@@ -38,16 +30,3 @@ AT_THE_LEVEL = {
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_docstring_examples(model):
-    results = doctest.testmod(import_module(model.address.partition(":")[0]))
-    assert results.attempted > 3 and results.failed == 0
-
-
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_parameter_is_cloned(model):
-    values = {name: [name] for name in model.load()().get_params(deep=False)}
-    estimator = model.load()().set_params(**values)
-    assert clone(estimator).get_params(deep=False) == values
