@@ -13,12 +13,17 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier, is_outlier_detector, is_regressor
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import has_fit_parameter
 
 import kernbench
 import kernbench.estimators
 import kernbench.features
 from kernbench._models import BY_NAME, ESTIMATORS, MODELS, TRANSFORMERS, task_of
 
+WEIGHTED = [model for model in ESTIMATORS if has_fit_parameter(model.load()(), "sample_weight")]
 FITS_TASK = {
     "classify": is_classifier,
     "rank": lambda model: is_classifier(model) and not model.__sklearn_tags__().classifier_tags.multi_class,
@@ -69,6 +74,29 @@ def test_every_parameter_is_cloned(model):
     values = {name: [name] for name in model.load()().get_params(deep=False)}
     estimator = model.load()().set_params(**values)
     assert clone(estimator).get_params(deep=False) == values
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("model", WEIGHTED, ids=lambda model: model.name)
+def test_weights_that_are_requested_are_routed(model):
+    """Fits are wrapped, for callbacks and to stay whole, which must not hide their arguments."""
+    rng = np.random.default_rng(0)
+    X, targets, weights = rng.normal(size=(60, 3)), rng.normal(size=60), rng.uniform(0.1, 3.0, size=60)
+    y = targets if model.task == "regress" else (targets + X[:, 0] > 0).astype(int)
+    known = model.load()().get_params()
+    settings = {"random_state": 0, "max_iter": 20, "cv": 2}
+    estimator = model.load()(**{name: value for name, value in settings.items() if name in known})
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(FunctionTransformer(), clone(estimator).set_fit_request(sample_weight=True))
+        pipeline.fit(X, y, sample_weight=weights)
+        with pytest.raises(UnsetMetadataPassedError, match="sample_weight"):
+            make_pipeline(FunctionTransformer(), clone(estimator)).fit(X, y, sample_weight=weights)
+    found, weighted, plain = (
+        getattr(fitted, "decision_function" if hasattr(fitted, "decision_function") else "predict")(X)
+        for fitted in (pipeline, clone(estimator).fit(X, y, sample_weight=weights), clone(estimator).fit(X, y))
+    )
+    np.testing.assert_array_equal(found, weighted)
+    assert not np.array_equal(found, plain)
 
 
 def test_names_are_listed_once():
