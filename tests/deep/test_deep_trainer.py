@@ -295,7 +295,6 @@ def test_early_stopping_counts_looks(rows):
 def test_time_budget(rows):
     model = trained(rows, max_epochs=10**6, max_seconds=0.05)
     assert model.status_ == "max_seconds" and model.trace_["n_iter"][-1] == model.n_iter_
-    assert model.trace_["seconds"][-1] < 5
 
 
 def test_callbacks_see_a_model_and_end_the_run(rows):
