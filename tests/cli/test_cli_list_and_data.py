@@ -56,8 +56,8 @@ def test_the_list_says_shares_of_positives_and_other_tasks(kernbench):
 
 
 def test_columns_of_data_verify_stay_apart(kernbench):
-    for line in kernbench("data", "verify").stdout.splitlines():
-        assert len(line.split()) == 3 and line.endswith("  missing")
+    lines = kernbench("data", "verify").stdout.splitlines()
+    assert lines and all(len(line.split()) == 3 and line.endswith("  missing") for line in lines)
 
 
 def test_data_path_names_the_chosen_folder_first(kernbench, tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ HOMES = sorted({path.parent for folder in ("papers", "ours") for path in (ROOT /
 @pytest.mark.parametrize("home", HOMES, ids=lambda home: home.name)
 def test_no_experiment_imports_another_one(home):
     name = home.relative_to(ROOT).as_posix()
-    for path in home.glob("*.py"):
+    for path in home.rglob("*.py"):
         assert not siblings_of(name, path.read_text(encoding="utf-8")), path
 
 
@@ -64,7 +64,7 @@ def test_an_import_of_a_sibling_would_be_noticed():
 
 def test_every_declaration_is_registered():
     declared = {
-        path for home in HOMES for path in home.glob("*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
+        path for home in HOMES for path in home.rglob("*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
     }
     assert len(declared) == len(EXPERIMENTS) == len({experiment.name for experiment in EXPERIMENTS})
 

@@ -1,5 +1,7 @@
 """Bands of decision values and intervals of the accuracy hold for minimisers that were found independently."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
@@ -8,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from kernbench import KernelSVC, KernelSVCCV
-from kernbench.estimators.search import certificate
+from kernbench.estimators.search import certificate, kernel_svc_cv, one_kernel
 from kernbench.estimators.search.bands import decision_band
 from kernbench.estimators.search.certificate import _shares, certified_interval, covered_range
 from kernbench.estimators.search.folds import Fold
@@ -160,12 +162,19 @@ def test_a_search_says_which_range_of_C_is_covered():
     X, y = examples(90, seed=5)
     search = KernelSVCCV([0.5, 0.6], [0.3], cv=3).fit(X, y)
     assert search.covered_C(X, y, 0.5, 0.6, gain=0.1) == 0.6
-    assert 0.5 <= search.covered_C(X, y, 0.5, 1e6, gain=0.02, max_seconds=0.2) < 1e6
     for wrong, message in (({"high": 0.5}, "high must be"), ({"gain": 0.0}, "gain must be")):
         with pytest.raises(ValueError, match=message):
             search.covered_C(X, y, **{"low": 0.5, "high": 1.0, **wrong})
     chosen = KernelSVCCV([0.5], [0.3], cv=3, refit=lambda table: 0).fit(X, y)
     assert chosen.covered_C(X, y, 0.5, 0.6, gain=0.2) == 0.6
+
+
+def test_where_the_time_is_used_up_the_C_reached_so_far_is_returned(monkeypatch):
+    X, y = examples(90, seed=5)
+    search, clock = KernelSVCCV([0.5, 0.6], [0.3], cv=3).fit(X, y), count()
+    monkeypatch.setattr(one_kernel, "perf_counter", lambda: kernel_svc_cv.perf_counter() + 1e6 * next(clock))
+    reached = [search.covered_C(X, y, 0.5, 1e6, gain=0.02, max_seconds=seconds) for seconds in (1e-9, 3e7)]
+    assert reached[0] == 0.5 < reached[1] < 1e6
 
 
 def test_ctrl_c_during_the_certificates_keeps_the_cells(monkeypatch):

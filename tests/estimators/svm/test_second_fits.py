@@ -147,7 +147,7 @@ def test_kernel_values_that_are_all_negative_make_no_nan(solver, loss):
 
 @pytest.mark.parametrize("model", [LinearSVC("squared_hinge", solver="newton"), LinearRegressor("huber")], ids=str)
 def test_newton_draws_its_first_rows_from_those_with_weight(model):
-    """Of 20,000 rows 20 have a weight: most samples of 4,096 have none of them, or one class."""
+    """Of 20,000 rows 4 have a weight: most samples of 4,096 have none of them, or one class."""
     X, y = make_classification(20_000, 4, n_informative=3, n_redundant=0, random_state=0)
     weights = np.zeros(20_000)
     weights[np.concatenate([np.flatnonzero(y == c)[:2] for c in (0, 1)])] = 1.0

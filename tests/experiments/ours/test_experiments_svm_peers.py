@@ -147,7 +147,7 @@ def test_limit_is_the_rows_of_the_support_vectors(exact):
     assert record["seconds"]["fit"] == pytest.approx(metrics["row_seconds"] * metrics["n_support"])
 
 
-def test_same_objective_for_nystroem_of_both_libraries():
+def test_nystroem_of_both_libraries_errs_alike():
     """The two differ in landmarks and in the intercept only."""
     data = load(**ARGUMENTS)
     errors = []

@@ -139,7 +139,7 @@ def test_commands_are_one_line_each_and_words_for_the_shell(pages):
     lines = [line for line in page.splitlines() if line.startswith("    ")]
     assert len(lines) == len([line for line in read(pages["harmless"], "details/toy-paper.md").splitlines()
                               if line.startswith("    ")])  # fmt: skip
-    assert all(shlex.split(line)[0] == "kernbench" for line in lines)
+    assert lines and all(shlex.split(line)[0] == "kernbench" for line in lines)
 
 
 def printed(folder, words, records):

@@ -53,7 +53,14 @@ def test_interval_holds_the_difference_and_superiority_its_direction():
 
 
 def test_ties_count_half():
-    assert compare([1.0] * 5, [1.0] * 5).superiority == 0.5
+    """Of 25 pairs the first value is the smaller one in 16, and the two are equal in 8."""
+    assert compare([1.0] * 4 + [2.0], [1.0] + [2.0] * 4).superiority == pytest.approx((16 + 8 / 2) / 25)
+
+
+def test_equal_values_do_not_differ():
+    """SciPy 1.18 has no p value for them, and NaN has no place in Holm's order."""
+    found = compare([0.1] * 10, [0.1] * 10)
+    assert (found.p_value, found.difference, found.superiority) == (1.0, 0.0, 0.5)
 
 
 def test_the_interval_of_a_median_is_the_same_each_time():
@@ -155,8 +162,8 @@ def test_differences_that_coincide_up_to_rounding_are_equal():
 
 
 def test_holms_method_multiplies_by_how_many_are_left():
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1.0, 1.0] and holm([]) == []
 
 
 def test_equal_values_of_a_pair_count_half_and_decide_nothing():
