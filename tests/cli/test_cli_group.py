@@ -11,10 +11,7 @@ from kernbench._version import __version__
 from kernbench.cli import errors, main
 from kernbench.cli.group import COMMANDS
 
-SUBCOMMANDS = [
-    *(("data", name) for name in ("list", "fetch", "path", "verify")),
-    *(("new", name) for name in ("solver", "experiment")),
-]
+SUBCOMMANDS = [(group, name) for group in COMMANDS for name in getattr(main.get_command(None, group), "commands", {})]
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

@@ -50,7 +50,8 @@ def test_stream(tmp_path):
     model.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    again.partial_fit(X, Y)  # goes on from the coefficients
+    change = np.linalg.norm(again.partial_fit(X, Y).feature_coef_ - model.feature_coef_)
+    assert 0 < change < 0.01 * np.linalg.norm(model.feature_coef_)  # it goes on from the coefficients
 
 
 def test_function_as_kernel_is_refused(tmp_path):
