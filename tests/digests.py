@@ -24,9 +24,12 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 from scipy import sparse  # noqa: E402
+from sklearn.base import is_regressor  # noqa: E402
+from sklearn.utils.validation import has_fit_parameter  # noqa: E402
 
 import kernbench  # noqa: E402
 from kernbench import ROCSVC, ROCSVCCV, KernelSVC, LinearSVC, kernels  # noqa: E402
+from kernbench._models import MODELS  # noqa: E402
 from kernbench.features import Nystroem, RandomFeatures  # noqa: E402
 from kernbench.kernels.rows import KernelRows  # noqa: E402
 from kernbench.kernels.threads import single_threaded_blas  # noqa: E402
@@ -37,11 +40,7 @@ from kernbench.solvers.registry import SOLVERS  # noqa: E402
 N, N_TEST, D = 160, 40, 6
 STEPS = {"scs": 60, "wolfe": 40, "closed-form": 2, "bundle": 15, "newton": 6, "gradient": 40, "adamax": 40}
 FORMS = ("dense32", "dense64", "csr32", "csr64")
-# Fitted attributes of estimators; those that a model has are compared.
-ATTRIBUTES = (
-    "coef_", "intercept_", "dual_coef_", "support_", "n_iter_", "objective_", "duality_gap_", "n_kernel_evaluations_",
-    "alpha_", "mean_auc_", "components_", "normalization_",
-)  # fmt: skip
+METHODS = ("transform", "decision_function", "predict", "log_ratio")
 
 
 def problem(n_classes=2):
@@ -72,7 +71,7 @@ def solver_cases():
             kind = f"{entry.problem}/{entry.name}/{loss}"
             for form in FORMS:
                 for variant, settings in variants(entry, weights).items():
-                    settings = {"loss": loss, **settings}
+                    settings = {**settings, "loss": loss}
                     yield f"{kind}/{form}/{variant}", partial(run, entry, in_form(X, form), y, settings)
             if entry.two_precisions:
                 settings = {"loss": loss, "classic_rows": 0}
@@ -82,7 +81,12 @@ def solver_cases():
 def variants(entry, weights):
     """Names and settings of the problems that a solver is run on."""
     if entry.kind.first == "rows":
-        return {"bias": {}, "no bias": {"fit_intercept": False}, "weights": {"weights": weights}}
+        plain = entry.kind.defaults
+        return {
+            "bias": {"fit_intercept": True},
+            "no bias": {"fit_intercept": False},
+            "weights": plain | {"weights": weights},
+        }
     if entry.problem == "roc-svm":
         return {
             "all pairs": {},
@@ -104,8 +108,10 @@ def run(entry, X, y, settings, *, two_precisions=False):
         data = KernelRows(X, kernel, dtype=X.dtype, cache_bytes=10**7)
     if entry.kind.first == "batches":
         weights = settings.pop("weights", None)
-        data, y = entry.kind.make_data(X, y=y.astype(np.float64), weights=weights, batch_size=50), kernel
-        settings |= {"n_outputs": 2, "block_size": 16} if settings["loss"] == "softmax" else {"block_size": 16}
+        is_softmax = settings["loss"] == "softmax"
+        labels = (y > 0 if is_softmax else y).astype(np.float64)
+        data, y = entry.kind.make_data(X, y=labels, weights=weights, batch_size=50), kernel
+        settings |= {"n_outputs": 2, "block_size": 16} if is_softmax else {"block_size": 16}
     elif entry.kind.first == "design":
         data = as_design(data)
     solver = entry.load()(data, y, alpha=1 / (3 * N), random_state=0, **settings)
@@ -120,7 +126,7 @@ def run(entry, X, y, settings, *, two_precisions=False):
 
 
 def estimator_cases():
-    """Yield (name, function that returns arrays) for each estimator and its ways to be fitted."""
+    """Yield (name, function that returns arrays) for the classifiers, with each of their solvers."""
     by_problem = {}
     for entry in SOLVERS:
         by_problem.setdefault(entry.problem, []).append(entry)
@@ -166,6 +172,35 @@ def estimator_cases():
             yield f"KernelSVC/{solver}/three classes/{multi_class}", partial(fit, model, "dense64", 3)
     model = LinearSVC(random_state=0)
     yield "LinearSVC/three classes", partial(fit, model, "dense64", 3)
+
+
+def model_cases():
+    """Yield (name, function that returns arrays) for each public model, and for settings of a few that others lack."""
+    few = {"random_state": 0, "max_iter": 50, "cv": 3}
+    for entry in MODELS:
+        known = entry.load()().get_params()
+        model = entry.load()(**{name: value for name, value in few.items() if name in known})
+        for form in FORMS:
+            yield f"{entry.name}/as it is/{form}", partial(fit, model, form)
+    for name, model in {
+        "linear": KernelSVC("linear"),
+        "laplacian": KernelSVC("laplacian"),
+        "poly": KernelSVC("poly"),
+        "an object": KernelSVC(kernels.Gaussian(1.5)),
+        "a function": KernelSVC(lambda A, B: A @ B.T),
+        "median": KernelSVC(gamma="median", random_state=3),
+        "too narrow": KernelSVC(gamma=1e6, max_iter=200),
+        "sbp nu": KernelSVC(solver="sbp", random_state=0, max_iter=1024, solver_options={"nu": 0.1}),
+        "balanced": KernelSVC(class_weight="balanced"),
+        "four jobs": LinearSVC(n_jobs=4, random_state=0),
+        "without intercept": LinearSVC(fit_intercept=False, random_state=0),
+        "squared": ROCSVC(loss="squared"),
+        "threshold": ROCSVC(threshold=("sensitivity", 0.9), threshold_on=0.2, random_state=0),
+        "one standard error": ROCSVCCV("rbf", cv=3, random_state=0, selection="1se", n_landmarks=40),
+    }.items():
+        yield f"{type(model).__name__}/{name}", partial(fit, model, "dense64")
+    for model in (KernelSVC("precomputed"), ROCSVC("precomputed")):
+        yield repr(model), partial(fit_kernel_matrix, model)
 
 
 def continued_cases():
@@ -226,25 +261,33 @@ def fit_in_chunks(model):
     return shown(model.fit_chunks(chunks, classes=[-1, 1]), X_test)
 
 
+def fit_kernel_matrix(model):
+    """A model of the products of the rows."""
+    X, y, weights, X_test = problem()
+    return shown(model.fit(X @ X.T, y, sample_weight=weights), X_test @ X.T)
+
+
 def fit(model, form, n_classes=2):
-    """A fitted estimator on rows of a form, with weights where there are two classes."""
+    """A fitted model on rows of a form, with weights where there are two classes and it takes them."""
     X, y, weights, X_test = problem(n_classes)
+    if is_regressor(model):
+        y = y + X[:, 0]
     X, X_test = in_form(X, form), in_form(X_test, form)
-    if hasattr(model, "transform"):
-        return shown(model.fit(X, y), X_test)
-    weighted = n_classes == 2 and not isinstance(model, ROCSVCCV)
-    return shown(model.fit(X, y, sample_weight=weights if weighted else None), X_test)
+    if hasattr(model, "log_ratio"):
+        return shown(model.fit(X, X_test), X_test)
+    if n_classes == 2 and has_fit_parameter(model, "sample_weight"):
+        return shown(model.fit(X, y, sample_weight=weights), X_test)
+    return shown(model.fit(X, y), X_test)
 
 
 def shown(model, X_test):
-    """Predictions, or features, of other rows, and the attributes of a fitted model."""
-    if hasattr(model, "transform"):
-        found = {"transform": model.transform(X_test)}
-    else:
-        found = {"decision": model.decision_function(X_test), "predict": model.predict(X_test)}
-    for name in ATTRIBUTES:
-        if getattr(model, name, None) is not None:
-            found[name] = getattr(model, name)
+    """What a fitted model says of other rows, and its attributes that are numbers or labels."""
+    found = {name: getattr(model, name)(X_test) for name in METHODS if hasattr(model, name)}
+    for name in dir(model):
+        if name.endswith("_") and not name.startswith("_") and name != "refit_time_":
+            value = getattr(model, name, None)
+            if as_array(value).dtype != object:
+                found[name] = value
     return found
 
 
@@ -334,7 +377,7 @@ def main(arguments=None):
     parser.add_argument("--compare", type=Path, metavar="OLD", help="file of digests of another version")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains this text")
     options = parser.parse_args(arguments)
-    results = measure([*solver_cases(), *estimator_cases(), *continued_cases()], options.only)
+    results = measure([*solver_cases(), *estimator_cases(), *model_cases(), *continued_cases()], options.only)
     write(results, options.out)
     kinds = Counter(name.partition("/")[0] for name in results)
     refused = sum("refused" in found for found in results.values())
