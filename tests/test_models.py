@@ -22,8 +22,11 @@ import kernbench
 import kernbench.estimators
 import kernbench.features
 from kernbench._models import BY_NAME, ESTIMATORS, MODELS, TRANSFORMERS, task_of
+from kernbench.kernels import Polynomial
 
 WEIGHTED = [model for model in ESTIMATORS if has_fit_parameter(model.load()(), "sample_weight")]
+WITH_KERNEL = [model for model in MODELS if "kernel" in model.load()().get_params()]
+quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
 FITS_TASK = {
     "classify": is_classifier,
     "rank": lambda model: is_classifier(model) and not model.__sklearn_tags__().classifier_tags.multi_class,
@@ -32,6 +35,20 @@ FITS_TASK = {
     "ratio": lambda model: hasattr(model, "log_ratio"),
     "transform": lambda model: hasattr(model, "transform"),
 }
+
+
+def short_fit(model, **settings):
+    """A fitted model of few iterations, and what it says of its rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    targets = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=60)
+    settings = {"random_state": 0, "max_iter": 20, "cv": 2, "n_components": 20, "block_size": 64} | settings
+    known = model.load()().get_params()
+    fitted = model.load()(**{name: value for name, value in settings.items() if name in known})
+    y = X[:40] if model.task == "ratio" else targets if model.task == "regress" else (targets > 0).astype(int)
+    fitted.fit(X, y)
+    says = next(name for name in ("transform", "decision_function", "predict", "log_ratio") if hasattr(fitted, name))
+    return fitted, getattr(fitted, says)(X)
 
 
 def estimator_classes(package):
@@ -76,7 +93,44 @@ def test_every_parameter_is_cloned(model):
     assert clone(estimator).get_params(deep=False) == values
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
+@quiet
+@pytest.mark.parametrize("model", WITH_KERNEL, ids=lambda model: model.name)
+def test_parameters_of_a_named_kernel_are_those_of_its_object(model):
+    """Its scale is `gamma`, or the only one that is searched."""
+    of_name = {"kernel": "poly", "coef0": 0.5, "gamma": 0.3, "gammas": [0.3]}
+    _, named = short_fit(model, degree=2, **of_name)
+    _, cubic = short_fit(model, **of_name)
+    np.testing.assert_array_equal(named, short_fit(model, kernel=Polynomial(2, c=0.5, scale=0.3))[1])
+    np.testing.assert_array_equal(cubic, short_fit(model, kernel=Polynomial(3, c=0.5, scale=0.3))[1])
+    assert not np.array_equal(named, cubic)
+
+
+@quiet
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: model.name)
+def test_every_fit_is_shown_and_looked_at(model, capsys):
+    seen = []
+    short_fit(model, callback=seen.append)
+    assert seen and capsys.readouterr().out == ""
+    short_fit(model, verbose=1)
+    assert model.name in capsys.readouterr().out
+
+
+@quiet
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: model.name)
+def test_every_fit_ends_after_its_seconds(model):
+    """After one iteration, if the time is over before it; a search has then no cell to choose."""
+    settings = {"max_seconds": 1e-9, "max_iter": 10**6, "tol": 1e-12}
+    if model.task == "regress":
+        settings["loss"] = "epsilon_insensitive"  # one step of Newton minimises squared errors
+    if model.name.endswith("CV"):
+        with pytest.raises(ValueError, match="max_seconds=1e-09 ended the search"):
+            short_fit(model, **settings)
+        return
+    fitted, _ = short_fit(model, **settings)
+    assert fitted.status_ == "max_seconds" and not fitted.converged_ and np.all(np.equal(fitted.n_iter_, 1))
+
+
+@quiet
 @pytest.mark.parametrize("model", WEIGHTED, ids=lambda model: model.name)
 def test_weights_that_are_requested_are_routed(model):
     """Fits are wrapped, for callbacks and to stay whole, which must not hide their arguments."""
