@@ -26,7 +26,7 @@ def unknown_name(what, given, known):
     spelled = {name.lower(): name for name in known}
     near = get_close_matches(str(given).lower(), spelled, n=1, cutoff=0.5)
     hint = f"; did you mean {spelled[near[0]]!r}?" if near else "."
-    return f"unknown {what} {given!r}{hint} Known: {', '.join(known)}."
+    return f"unknown {what} {given!r}{hint} " + (f"Known: {', '.join(known)}." if known else "There are none.")
 
 
 def find(what, name, items):

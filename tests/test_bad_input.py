@@ -41,6 +41,39 @@ PARAMETERS = [
     ("dtype", np.float64, "unknown dtype"),
     ("class_weight", "balance", "class_weight must be None, 'balanced' or a dict"),
     ("class_weight", {0: -1.0}, "class_weight of class 0 must be at least 0"),
+    ("degree", 1.5, "degree must be a positive integer, got 1.5"),
+    ("coef0", np.nan, "coef0 must be at least 0"),
+    ("fit_intercept", "no", "fit_intercept must be True or False"),
+    ("intercept_scaling", 0, "intercept_scaling must be a positive number"),
+    ("warm_start", "yes", "warm_start must be True or False"),
+    ("shrinking", None, "shrinking must be True or False"),
+    ("shuffle", 1.0, "shuffle must be True or False"),
+    ("break_ties", "no", "break_ties must be True or False"),
+    ("decision_function_shape", "ovx", "unknown decision_function_shape 'ovx'; did you mean 'ovr'?"),
+    ("features", "exacter", "unknown features 'exacter'; did you mean 'exact'?"),
+    ("landmarks", "kmean", "unknown landmarks 'kmean'; did you mean 'kmeans'?"),
+    ("n_landmarks", 0, "n_landmarks must be a positive integer"),
+    ("n_features", 0, "n_features must be a positive integer"),
+    ("threshold", "youdin", "unknown threshold 'youdin'; did you mean 'youden'?"),
+    ("threshold", ("sensitivity", 2), "the sensitivity of a threshold must be above 0 and at most 1"),
+    ("threshold_on", 2.0, "threshold_on must be 'train', or the share of the rows to hold out"),
+    ("fpr_range", (0.5, 0.2), "fpr_range must be a pair (a, b) of numbers with 0 <= a < b <= 1"),
+    ("ranked_range", (1, 1), "ranked_range must be two integers (m, n), 0 <= m < n"),
+    ("nu", 0.0, "nu must be a positive number"),
+    ("nu", 1.5, "nu must be a positive number"),
+    ("batch_size", 0, "batch_size must be a positive integer"),
+    ("block_size", 0, "block_size must be a positive integer"),
+    ("max_blocks", 0, "max_blocks must be a positive integer"),
+    ("step_size", 0, "step_size must be a positive number"),
+    ("damping", -1, "damping must be a number of at least 0"),
+    ("schedule", "invers", "unknown schedule 'invers'; did you mean 'inverse'?"),
+    ("average", "tial", "unknown average 'tial'; did you mean 'tail'?"),
+    ("keep", "first", "unknown keep 'first'"),
+    ("Cs", [], "Cs must be a list of positive numbers"),
+    ("alphas", [], "alphas must be a list of positive numbers"),
+    ("gammas", [], "gammas must hold at least one value"),
+    ("refit", 2, "refit must be True, False, the name of a score or a function"),
+    ("memory", 3, "memory must be the path of a folder, or None"),
     ("random_state", "seed", "random_state must be None"),
     ("random_state", -1, "random_state must be None"),
     ("n_jobs", 0, "n_jobs must be a number of threads"),
@@ -51,6 +84,8 @@ PARAMETERS = [
     ("solver_options", {"alpha": 1.0}, "solver_options must not hold alpha"),
     ("solver_options", {"burn": 1}, "unknown option of solver"),
 ]
+# Kernels that these belong to.
+KERNELS = {"gamma": "rbf", "degree": "poly", "coef0": "poly", "landmarks": "rbf", "n_landmarks": "rbf"}
 
 
 def problem_of(task):
@@ -86,7 +121,8 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.n
 )
 def test_bad_parameter(model, name, value, message):
     X, y = problem_of(model.task)
-    estimator = model.load()(**{name: value, **({"kernel": "rbf"} if name == "gamma" else {})})  # not checked yet
+    kernel = {"kernel": KERNELS[name]} if name in KERNELS else {}
+    estimator = model.load()(**{name: value}, **kernel)  # not checked yet
     with pytest.raises(ValueError, match=re.escape(message)):
         estimator.fit(X, y)
 

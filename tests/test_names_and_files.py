@@ -21,6 +21,7 @@ def test_sentence_says_what_was_typed_what_was_meant_and_what_there_is():
 
 def test_nothing_near_is_not_guessed_at():
     assert unknown_name("solver", "zzz", ["smo", "sbp"]) == "unknown solver 'zzz'. Known: sbp, smo."
+    assert unknown_name("option", "zzz", []) == "unknown option 'zzz'. There are none."
 
 
 @pytest.mark.parametrize("typed", ["RBF", "Rbf", "rBf"])

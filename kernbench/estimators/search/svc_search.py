@@ -124,13 +124,8 @@ class SVCSearch(CalibratedResult, Search):
         "or decision values, such as 'accuracy' or 'roc_auc'"
     )
 
-    def _check_parameters(self):
-        """Check the parameters that can be checked without data."""
-        super()._check_parameters()
-        check_flag("fit_intercept", self.fit_intercept)
-        check_flag("store_oof_decisions", self.store_oof_decisions)
-
     def _check_own(self):
+        check_flag("store_oof_decisions", self.store_oof_decisions)
         check_name("search", self.search, COLUMNS)
         check_number("risk", self.risk, above=0, below=1)
         check_number("factor", self.factor, above=1)

@@ -195,6 +195,7 @@ BAD = [
     ({"gammas": [0.1, 0.1]}, {}, "gammas holds a value twice"),
     ({"gammas": [-1.0]}, {}, "gamma"),
     ({"kernel": "linear", "gammas": [0.1, 1.0]}, {}, "does not depend on gamma"),
+    ({"store_oof_decisions": "no"}, {}, "store_oof_decisions must be True or False, got 'no'"),
     ({"cv": 40}, {}, "cv=40 folds need at least 40 rows of each class"),
     ({"cv": ShuffleSplit(8, random_state=0)}, {}, "out .* times"),
     ({"cv": GroupKFold(3)}, {}, "splits by groups: pass them"),
