@@ -116,7 +116,7 @@ every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.n
 
 @pytest.mark.parametrize(
     "model, name, value, message",
-    [(model, *row) for row in PARAMETERS for model in ESTIMATORS if has(model, row[0])],
+    [(model, *row) for row in PARAMETERS for model in MODELS if has(model, row[0])],
     ids=lambda value: getattr(value, "name", None) or str(value),
 )
 def test_bad_parameter(model, name, value, message):

@@ -17,7 +17,7 @@ from kernbench.kernels.functions import (
     Precomputed,
     Sigmoid,
 )
-from kernbench.validation.numbers import is_number
+from kernbench.validation.numbers import is_integer, is_number
 
 NAMES = (
     *("rbf", "gaussian", "laplacian", "chi2", "additive_chi2"),
@@ -62,6 +62,17 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
     if gamma < np.finfo(np.float64).tiny:
         raise ValueError(f"gamma={gamma:g} is too small: its inverse, the width of the kernel, is infinite")
     return float(gamma)
+
+
+def check_shape(kernel, degree, coef0):
+    """Raise ValueError for a degree or coef0 that the kernel of this name cannot have."""
+    if kernel == "sigmoid" and not is_number(coef0):
+        raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
+    if kernel in ("poly", "polynomial"):
+        if not is_integer(degree) or degree < 1:
+            raise ValueError(f"degree must be a positive integer, got {degree!r}")
+        if not (is_number(coef0) and coef0 >= 0):
+            raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {coef0!r}")
 
 
 def refuse_class(kernel):
@@ -110,6 +121,7 @@ def resolve_kernel(kernel, X, *, gamma="scale", degree=3, coef0=0.0, random_stat
         if callable(kernel):
             return Callable(kernel)
         raise ValueError(f"kernel must be a name, a kernel object or a function, got {kernel!r}")
+    check_shape(kernel, degree, coef0)
     if kernel in ("rbf", "gaussian"):
         return Gaussian(float(np.sqrt(0.5 / resolve_gamma(gamma, X, random_state))))
     if kernel == "laplacian":

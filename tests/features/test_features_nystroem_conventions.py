@@ -169,7 +169,7 @@ def test_one_row():
         ({"gamma": "medium"}, "unknown gamma 'medium'; did you mean 'median'"),
         ({"gamma": 0.0}, "gamma must be 'scale', 'auto', 'median' or a positive number"),
         ({"kernel": "poly", "degree": 0}, "degree"),
-        ({"kernel": "poly", "coef0": -1.0}, "must be a number of at least 0"),
+        ({"kernel": "poly", "coef0": -1.0}, "coef0 must be at least 0"),
         ({"random_state": "seed"}, "random_state must be None, an integer"),
         ({"kernel": "precomputed", "landmarks": "kmeans"}, "choose 'uniform', 'stratified' or 'leverage'"),
         ({"kernel": "precomputed"}, r"must be a square matrix, got shape \(150, 4\)"),

@@ -141,7 +141,11 @@ def test_parameters_reach_the_kernel(wide_X):
     assert resolve_kernel(kernel, wide_X, gamma=-1) is kernel
 
 
-@pytest.mark.parametrize("degree, coef0", [(2.5, 0.0), (0, 0.0), (3, -1.0), (3, float("nan"))])
-def test_polynomial_out_of_range_is_refused(degree, coef0, wide_X):
-    with pytest.raises(ValueError, match="Polynomial"):
-        resolve_kernel("poly", wide_X, gamma=1.0, degree=degree, coef0=coef0)
+@pytest.mark.parametrize(
+    "kernel, name, value",
+    [("poly", "degree", 2.5), ("poly", "degree", 0), ("poly", "coef0", -1.0)]
+    + [(kernel, "coef0", float("nan")) for kernel in ("poly", "sigmoid")],
+)
+def test_degree_and_coef0_out_of_range_are_refused(kernel, name, value, wide_X):
+    with pytest.raises(ValueError, match=f"{name} must be .*, got {value}"):
+        resolve_kernel(kernel, wide_X, gamma=1.0, **{name: value})

@@ -6,8 +6,8 @@ from scipy import sparse
 from kernbench.kernels.bandwidth import check_variance, has_unequal_entries, is_spread
 from kernbench.kernels.domain import check_range, largest_entry
 from kernbench.kernels.functions import Callable, Linear
-from kernbench.kernels.names import NAMES, OF_GAMMA, refuse_class, resolve_gamma, resolve_kernel
-from kernbench.validation.numbers import check_name, is_integer, is_number
+from kernbench.kernels.names import NAMES, OF_GAMMA, check_shape, refuse_class, resolve_gamma, resolve_kernel
+from kernbench.validation.numbers import check_name
 from kernbench.validation.objects import function_rows
 
 GAMMAS = ("scale", "auto", "median")
@@ -23,13 +23,7 @@ def check_kernel(model):
         check_name("gamma", model.gamma, GAMMAS)
     else:
         resolve_gamma(model.gamma, None)
-    if model.kernel == "sigmoid" and not is_number(model.coef0):
-        raise ValueError(f"coef0 must be a finite number, got {model.coef0!r}")
-    if model.kernel in ("poly", "polynomial"):
-        if not is_integer(model.degree) or model.degree < 1:
-            raise ValueError(f"degree must be a positive integer, got {model.degree!r}")
-        if not (is_number(model.coef0) and model.coef0 >= 0):
-            raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {model.coef0!r}")
+    check_shape(model.kernel, model.degree, model.coef0)
 
 
 def kernel_of(model, X, sample_weight, seed):
