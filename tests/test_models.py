@@ -86,6 +86,20 @@ def test_every_parameter_is_documented(model):
     assert set(model.load()().get_params()) <= set(described)
 
 
+@quiet
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_attribute_of_a_fit_is_documented(model):
+    """With it, or in the class whose attributes it says it has, too."""
+    described, names = "", [model.name]
+    for name in names:
+        section = inspect.getdoc(BY_NAME[name].load()).partition("\nAttributes\n----------\n")[2]
+        described += re.split(r"\n\n\S+[^\n]*\n---", section)[0] + "\n"
+        names += re.findall(r"All other attributes are those of `(\w+)`", section)
+    fitted, _ = short_fit(model)
+    found = {name for name in dir(fitted) if name.endswith("_") and not name.startswith("_") and hasattr(fitted, name)}
+    assert found <= set(re.findall(r"\w+", " ".join(re.findall(r"(?m)^(\w+(?:, \w+)*)", described))))
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_every_parameter_is_cloned(model):
     values = {name: [name] for name in model.load()().get_params(deep=False)}

@@ -127,10 +127,12 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     objective_ : float
         Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
         first pass this is the loss on new rows, averaged over the models of the pass.
-    converged_ : bool
-        False: the method has no certificate, and ``duality_gap_`` is None.
+    converged_, fit_status_, duality_gap_ : bool, int and None
+        False, 1 and None: the method has no certificate.
     n_feature_values_ : int
         Number of feature values (features times rows) computed so far.
+    n_kernel_evaluations_ : int
+        0: there are features in place of values of the kernel.
     trace_ : dict of lists
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations`` (0), ``objective`` and those of the callbacks.
     n_features_in_ : int

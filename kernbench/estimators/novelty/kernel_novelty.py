@@ -79,8 +79,8 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         Weights of the features; linear kernel only.
     objective_, duality_gap_ : float
         The objective above divided by n, which is negative, and a certified bound on its distance to the optimum.
-    kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
-        As in `KernelRegressor`.
+    centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
+        As in `KernelRegressor`; `centre_` is None.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.

@@ -141,6 +141,8 @@ class ROCSVC(RankingClassifier):
     status_ : str
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
         ``"stalled"``, ``"stagnated"``, ``"interrupted"``.
+    fit_status_ : int
+        0 if converged, else 1.
     objective_ : float
         The objective above.
     duality_gap_ : float

@@ -52,10 +52,16 @@ class AUCMarginClassifier(RankingClassifier):
 
     Attributes
     ----------
-    classes_, coef_, feature_coef_, feature_map_, features_, kernel_, intercept_, n_iter_, converged_, trace_
+    classes_, coef_, feature_coef_, feature_map_, features_, kernel_, intercept_, dtype_
         As in `ROCSVC`.
+    loss_ : str
+        ``"auc_margin"``.
     objective_ : float
         The objective above, of the last iterate.
+    duality_gap_ : None
+        The solver certifies nothing.
+    n_iter_, converged_, fit_status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+        As in `ROCSVC`.
     status_, validation_score_, best_n_iter_
         As in `PartialAUCClassifier`.
 

@@ -107,7 +107,7 @@ class PartialAUCClassifier(WindowClassifier):
     status_ : str
         As in `ROCSVC`, or ``"diverged"``: the iterates of a stochastic solver or their objective overflowed, and the
         model is the last iterate that was finite.
-    n_iter_, converged_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+    n_iter_, converged_, fit_status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
         As in `ROCSVC`.
 
     See Also

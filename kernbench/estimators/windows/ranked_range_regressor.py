@@ -55,11 +55,12 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         The function f; as in `ROCSVC`.
     intercept_ : ndarray of shape (1,)
     loss_ : str
+    dtype_ : {"float32", "float64"}
     objective_ : float
         The objective above, of the last iterate, in units of `unit`.
-    status_, subproblem_gap_, validation_score_, best_n_iter_
+    status_, duality_gap_, subproblem_gap_, validation_score_, best_n_iter_
         As in `PartialAUCClassifier`.
-    n_iter_, converged_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
+    n_iter_, converged_, fit_status_, n_kernel_evaluations_, trace_, n_features_in_, feature_names_in_
         As in `ROCSVC`.
 
     See Also
