@@ -236,7 +236,8 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         A support vector machine u solves the slack-constrained problem of the batch perceptron, up to a factor, for nu
         = (mean hinge loss of u) / ‖u‖ (Cotter et al. 2012, Lemma 2.1), and the regularised problem for the C at which
         primal and dual objective are equal. So this converts C to nu (for a model fitted with ``C``), and nu to C (for
-        a model fitted with ``solver_options={"nu": ...}``). Both numbers are as accurate as the fit.
+        a model fitted with ``solver_options={"nu": ...}``). The C of a `KernelNuSVC` is 1 / ``rho_``. Both numbers are
+        as accurate as the fit.
 
         Parameters
         ----------
@@ -256,7 +257,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
             For more than two classes, a loss other than the hinge, or rows other than those of ``fit``.
         """
         check_is_fitted(self)
-        if len(self.classes_) != 2 or self.loss != "hinge":
+        if len(self.classes_) != 2 or self.loss not in ("hinge", "nu_margin"):
             raise ValueError("slack_budget is for two classes and loss='hinge'")
         kernel = self.kernel_
         X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=kernel, reset=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.estimators import KernelSVC
+from kernbench.estimators import KernelNuSVC, KernelSVC
 from kernbench.kernels import Gaussian
 
 SIX = np.array([[-2.0], [-1.0], [-0.5], [0.5], [1.0], [2.0]]), np.array([-1, -1, 1, -1, 1, 1])
@@ -59,6 +59,17 @@ def test_weights_of_classes_are_weights_of_their_rows():
     assert model.slack_budget(X, y) == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_share_of_support_vectors_has_the_c_and_the_budget_of_its_margin():
+    rng = np.random.default_rng(1)
+    X, weights = rng.normal(size=(40, 2)), rng.uniform(0.5, 2.0, size=40)
+    y = X[:, 0] + 0.7 * rng.normal(size=40) > 0
+    model = KernelNuSVC(nu=0.4, gamma=0.5, tol=1e-9).fit(X, y, sample_weight=weights)
+    nu, C = model.slack_budget(X, y, sample_weight=weights)
+    assert C == pytest.approx(1 / model.rho_[0], rel=1e-6)
+    again = KernelSVC(gamma=0.5, C=C, tol=1e-9).fit(X, y, sample_weight=weights)
+    assert again.slack_budget(X, y, sample_weight=weights) == pytest.approx((nu, C), rel=1e-6)
+
+
 def test_separable_classes_have_no_slack_and_any_c():
     X, y = [[-1.0], [1.0]], [0, 1]
     assert KernelSVC("linear", C=100.0, tol=1e-9).fit(X, y).slack_budget(X, y) == (0.0, np.inf)
@@ -68,6 +79,8 @@ def test_budget_needs_two_classes_the_hinge_and_the_training_set():
     X, y = SIX
     with pytest.raises(ValueError, match="two classes"):
         KernelSVC().fit(X, [0, 0, 1, 1, 2, 2]).slack_budget(X, y)
+    with pytest.raises(ValueError, match="loss='hinge'"):
+        KernelSVC(loss="squared_hinge").fit(X, y).slack_budget(X, y)
     model = KernelSVC().fit(X, y)
     with pytest.raises(ValueError, match="training set"):
         model.slack_budget(X[:3], y[:3])
