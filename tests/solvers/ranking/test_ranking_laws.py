@@ -17,9 +17,7 @@ RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]
 by_name = pytest.mark.parametrize("entry", RANKING_SOLVERS, ids=lambda entry: entry.name)
 CERTIFIED = [entry for entry in RANKING_SOLVERS if entry.name in ("bundle", "newton")]
 certified = pytest.mark.parametrize("entry", CERTIFIED, ids=lambda entry: entry.name)
-SMOOTH = ("squared_hinge", "log_loss")
-LOSSES = {"newton": SMOOTH}
-COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))]
+COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in entry.losses]
 with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
 
 
@@ -78,7 +76,7 @@ def test_a_path_of_alphas_keeps_what_it_learnt(entry, ranking, rank):
     """Cuts and metric do not depend on alpha: the passes of a path are fewer than those of its fits."""
     problem = ranking(400, 10)
     alphas = np.logspace(0, -3, 8)
-    loss = LOSSES.get(entry.name, ("hinge", *SMOOTH))[0]
+    loss = entry.losses[0]
     on_path = alone = 0
     solution = None
     for alpha in alphas:

@@ -13,9 +13,7 @@ from kernbench.solvers.registry import SOLVERS
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]
 CERTIFIED = [entry for entry in RANKING_SOLVERS if entry.name in ("bundle", "newton")]
-SMOOTH = ("squared_hinge", "log_loss")
-LOSSES = {"newton": SMOOTH}
-COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in LOSSES.get(entry.name, ("hinge", *SMOOTH))]
+COMBINATIONS = [(entry, loss) for entry in RANKING_SOLVERS for loss in entry.losses]
 with_loss = pytest.mark.parametrize("entry, loss", COMBINATIONS, ids=lambda c: getattr(c, "name", c))
 
 
