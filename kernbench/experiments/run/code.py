@@ -43,7 +43,7 @@ MEASURE_ALIKE = {
         "is measured, small negative eigenvalues; for squared losses of `sdca` and `pegasos` in float32, the share of "
         "rounding in a gap, a hundredth of it or less. Intercepts of NORMA on rows shorter than 1, of one class that "
         "outweighs the other by 10^9, and of Huber's loss with a delta far above the spread; step features of rows of "
-        "zeros; warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records, and no more had "
+        "zeros; warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records, and nor had "
         "cascades of kernel machines, stochastic DCA with squared losses, averages that change between runs and models "
         "of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large targets; "
         "features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another order; "
