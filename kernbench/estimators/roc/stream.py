@@ -5,7 +5,8 @@ some: every slot holds one row of the stream so far, drawn in proportion to the 
 slots, so a pair of a new row and a slot is a fair draw among all pairs.
 """
 
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -54,7 +55,7 @@ class Reservoir:
             both = sparse.vstack([self.rows, V], format="csr")
             self.rows = both[np.where(fresh, size + drawn, np.arange(size))]
         else:
-            self.rows = np.array(self.rows)  # those of a model in a worker of joblib are read-only
+            self.rows = np.array(self.rows)  # the old ones are of a model that a failure leaves as it was, or read-only
             self.rows[fresh] = V[drawn[fresh]]
 
 
@@ -89,6 +90,10 @@ class Stream:
     largest: float = 0.0
     reservoirs: list = field(default_factory=lambda: [Reservoir(), Reservoir()])
 
+    def copy(self):
+        """Return a stream whose steps, rows and draws leave this one as it is."""
+        return replace(self, rng=deepcopy(self.rng), reservoirs=[replace(one) for one in self.reservoirs])
+
     def step(self, differences, alpha, slope, bend):
         """Do one step of gradient descent on a few pairs, of length 1 / (alpha t + bend · spread)."""
         self.n_steps += 1
@@ -118,6 +123,8 @@ def partial_fit(model, X, y, classes, sample_weight):
     positive = y == labels[1]
     if stream is None:
         stream = _opened(model, X, positive, weights if sample_weight is not None else None, known)
+    else:
+        stream = stream.copy()  # after Ctrl-C the model is that of the batches before, from which it can go on
     names = getattr(model, "feature_names_in_", None)
     check_range(X, stream.space.kernel, stream.space.dtype, feature_names=names)
     V = stream.space.features(X)

@@ -1,6 +1,7 @@
 """ROCSVC.partial_fit: a stream gives about the model of fit."""
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernbench import ROCSVC
-from kernbench.estimators.roc.stream import Reservoir, _in_turn
+from kernbench.estimators.roc.stream import Reservoir, Stream, _in_turn
 from kernbench.metrics import roc_auc
 
 
@@ -121,6 +122,27 @@ def test_pickled_stream_goes_on():
     other = pickle.loads(pickle.dumps(model))
     X, y = draw(100, np.random.default_rng(7))
     np.testing.assert_array_equal(model.partial_fit(X, y).coef_, other.partial_fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("n_steps", [0, 3])
+def test_ctrl_c_leaves_the_stream_as_it_was(n_steps, monkeypatch):
+    """Rows of the batch would count twice when it is given again."""
+    model, (X, y) = stream(ROCSVC(random_state=0), 3), draw(100, np.random.default_rng(7))
+    before, expected = model.coef_, deepcopy(model).partial_fit(X, y)
+    step, done = Stream.step, []
+
+    def interrupted(self, *args):
+        if len(done) == n_steps:
+            raise KeyboardInterrupt
+        done.append(step(self, *args))
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Stream, "step", interrupted)
+        model.partial_fit(X, y)
+    assert model.coef_ is before and model.n_iter_[0] < expected.n_iter_[0]
+    again = model.partial_fit(X, y)
+    np.testing.assert_array_equal(again.coef_, expected.coef_)
+    np.testing.assert_array_equal([again.intercept_, again.n_iter_], [expected.intercept_, expected.n_iter_])
 
 
 def test_fit_is_gone_on_from():
