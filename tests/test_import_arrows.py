@@ -58,7 +58,8 @@ MAY_IMPORT = {
     "deep": ESTIMATORS | {"datasets", "deep"},
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.measure.rates"}
-    | {"experiments.run.storing.store", "experiments.run.storing.manifest", "experiments.run.storing.packing"},
+    | {"experiments.run.storing.store", "experiments.run.storing.manifest", "experiments.run.storing.packing"}
+    | {"experiments.run.patterns"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},

@@ -4,6 +4,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 
+def matches(path, pattern):
+    """Whether a pattern, which may leave out what follows, matches ``experiment/dataset/method``."""
+    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*")
+
+
 class Patterns:
     """Patterns of the shell (``*``, ``?``, ``[…]``) that choose cells.
 
@@ -66,7 +71,7 @@ class Patterns:
         return any(self._matches(path, pattern) for pattern in self.skip)
 
     def _matches(self, path, pattern):
-        found = fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*")
+        found = matches(path, pattern)
         if found:
             self._matched.add(pattern)
         return found

@@ -1,8 +1,8 @@
 """The commands that make the records of an experiment again, quoted for the shell."""
 
 import shlex
-from fnmatch import fnmatchcase
 
+from kernbench.experiments.run.patterns import matches
 from kernbench.report.records.cells import part
 
 OVERCOMMITTED = "overcommitted"
@@ -49,16 +49,19 @@ def _repeated(results, runs):
         repeats = run.get("repeats")
         if repeats is None or name not in run.get("experiments", [name]):
             continue
-        patterns = [
-            pattern
-            for pattern in run.get("only", ["*"])
-            if any(fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern}/*") for path in paths)
-        ]
-        found.setdefault(repeats, {}).update(dict.fromkeys(patterns))
-    for repeats, patterns in found.items():
-        chosen = [] if "*" in patterns else [word for pattern in patterns for word in ("--only", pattern)]
-        if patterns:
-            yield [*chosen, "--repeats", str(repeats)]
+        skip = tuple(_matching(run.get("skip", []), paths))
+        left = [path for path in paths if not any(matches(path, pattern) for pattern in skip)]
+        found.setdefault((repeats, skip), {}).update(dict.fromkeys(_matching(run.get("only", ["*"]), left)))
+    for (repeats, skip), only in found.items():
+        chosen = [] if "*" in only else [word for pattern in only for word in ("--only", pattern)]
+        left_out = [word for pattern in skip for word in ("--skip", pattern)]
+        if only:
+            yield [*chosen, *left_out, "--repeats", str(repeats)]
+
+
+def _matching(patterns, paths):
+    """The patterns that match one of the paths."""
+    return [pattern for pattern in patterns if any(matches(path, pattern) for path in paths)]
 
 
 def _limits(record):

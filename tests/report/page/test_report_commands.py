@@ -147,6 +147,8 @@ def test_a_snapshot_tells_which_cells_were_repeated_by_request(grid, records):
     assert base == "kernbench snapshot toy"
     assert repeated == "kernbench snapshot toy --only toy/adult/smo --only 'toy/mnist/*' --repeats 5"
     assert commands(results, runs=[*runs, {"repeats": 9}])[2] == "kernbench snapshot toy --repeats 9"
+    runs = [{"skip": ["toy/mnist", "other/*"], "repeats": 5}, {"skip": ["toy"], "repeats": 6}]
+    assert commands(results, runs=runs)[1:-1] == ["kernbench snapshot toy --skip toy/mnist --repeats 5"]
 
 
 def test_repeats_are_told_from_how_many_to_how_many(grid, records):
