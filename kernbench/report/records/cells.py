@@ -84,8 +84,8 @@ class Cell:
 
     def by_run(self, metric):
         """The same by what :func:`run_of` says of a record."""
-        values = self.by_repeat(metric)
-        return {run_of(record): values[record["repeat"]] for record in self.ok if record["repeat"] in values}
+        values = ((run_of(record), finite(metric.of(record))) for record in self.ok)
+        return {run: value for run, value in values if value is not None}
 
     def median(self, metric):
         """Their median, or None."""
