@@ -83,6 +83,23 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     return (rows, *labels) if labels else rows
 
 
+def check_same_columns(what, names, owner, known):
+    """Raise ValueError if the columns of a table have other names, or another order, than those of another one.
+
+    Parameters
+    ----------
+    what, owner : str
+        The two tables.
+    names, known : sequence of str, or None
+        The names of their columns; None for rows that are no table.
+    """
+    if names is not None and known is not None and list(names) != list(known):
+        raise ValueError(
+            f"{what} has the columns {list(names)}, which should be those of {owner}, in their order: {list(known)}. "
+            "Select them by their names"
+        )
+
+
 def _labels_of(rows, y):
     check_consistent_length(rows, y)
     return check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")

@@ -8,7 +8,7 @@ from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.foreign import without_sparse_columns
-from kernbench.validation.rows import first_not_finite
+from kernbench.validation.rows import check_same_columns, first_not_finite
 
 
 class Chunk:
@@ -226,13 +226,8 @@ class Reader:
             elif chunk.X.shape[1] != self.n_features:
                 raise ValueError(f"chunk {self._count} of the stream has {chunk.X.shape[1]} features, those before had "
                                  f"{self.n_features}")  # fmt: skip
-            if self.names is None:
-                self.names = chunk.names
-            elif chunk.names not in (None, self.names):
-                raise ValueError(
-                    f"chunk {self._count} of the stream has the columns {chunk.names}, which should be those of the "
-                    f"chunks before, in their order: {self.names}. Select them by their names"
-                )
+            check_same_columns(f"chunk {self._count} of the stream", chunk.names, "the chunks before", self.names)
+            self.names = self.names or chunk.names
             if chunk.n:
                 self._open.append(chunk)
                 return True

@@ -12,7 +12,7 @@ from kernbench.estimators.locks import one_at_a_time
 from kernbench.kernels.base import Kernel
 from kernbench.problems.streaming.batches import PairBatches, stacked
 from kernbench.validation.numbers import check_name, check_number
-from kernbench.validation.rows import check_rows
+from kernbench.validation.rows import check_rows, check_same_columns
 
 TARGETS = {"log_ratio": "density_ratio", "ratio": "truncated_ratio"}  # the loss of each
 
@@ -298,14 +298,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             raise ValueError(
                 f"P has {readers[0].n_features} features, Q has {readers[1].n_features}: they must be the same"
             )
-
-        names = [reader.names for reader in readers]
-        if None not in names and names[0] != names[1]:
-            raise ValueError(
-                f"Q has the columns {names[1]}, which should be those of P, in their order: {names[0]}. Select them by "
-                "their names"
-            )
-        if names[0] is not None:  # else they are those of Q, which was opened last
+        check_same_columns("Q", readers[1].names, "P", readers[0].names)
+        if readers[0].names is not None:  # else they are those of Q, which was opened last
             readers[0].set_columns(self)
 
         def take(count):

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from kernbench.features.nystroem.leverage import ridge_leverage_scores
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_name
+from kernbench.validation.rows import check_same_columns
 
 LANDMARKS = ("uniform", "stratified", "kmeans", "leverage")
 OWN = "own"  # the choice where the user gives rows or indices
@@ -50,12 +51,8 @@ def own_indices(landmarks, n_rows):
 
 def check_columns(landmarks, names):
     """Raise ValueError for a table of landmarks whose columns are not those of X, called `names`, in their order."""
-    own = None if names is None or isinstance(landmarks, str) else _get_feature_names(landmarks)
-    if own is not None and not np.array_equal(own, names):
-        raise ValueError(
-            f"landmarks has the columns {own.tolist()}, which should be those of X, in their order: {names.tolist()}. "
-            "Select them by their names"
-        )
+    if names is not None and not isinstance(landmarks, str):
+        check_same_columns("landmarks", _get_feature_names(landmarks), "X", names)
 
 
 def own_rows(landmarks, X):
