@@ -389,12 +389,15 @@ def batches(records):
             found = list(records.values("dsg-batches", name, method, metric="test_error").values())
             cells.append(_mean(found) if found else "–")
         rows.append([label, *cells])
-    times = [records.speed_up("dsg-batches", name, "small", "default") for name in sets]
-    many = [records.speed_up("dsg-batches", name, "many", "default") for name in sets]
     places = [("dsg-batches", name, method) for name in sets for method in heads]
+    found = {name: [records.speed_up("dsg-batches", each, name, "default") for each in sets] for name in heads}
+    small, many = ([factor for factor in found[name] if factor] for name in ("small", "many"))
+    if not (small and many):
+        return "There are no records of `dsg-batches` in the report.\n"
+    table = _table(["test error, %", *heads.values()], rows)
     return (
-        f"{_table(['test error, %', *heads.values()], rows)}\n{records.machine(*places)}. Batches of 64 with blocks of "
-        f"32 take {_range(times)} times as long as the default, 3,000 steps {_range(many)} times.\n"
+        f"{table}\n{records.machine(*places)}. A dash: not measured. Batches of 64 with blocks of 32 take "
+        f"{_range(small)} times as long as the default, 3,000 steps {_range(many)} times.\n"
     )
 
 
