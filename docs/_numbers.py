@@ -14,6 +14,8 @@ from statistics import fmean, median, stdev
 
 from scipy.stats import t
 
+from kernbench.report.records.cells import run_of
+
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "records.jsonl.xz"
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- /numbers -->)", re.DOTALL)
@@ -61,10 +63,14 @@ class Records:
     def speed_up(self, experiment, dataset, slow, fast):
         """How many times as long one method's fits take as another's: the median over the repeats that both have.
 
-        As in the report: repeats that one method alone has may have been measured at another time. None without any.
+        As in the report: repeats on one set-up, since one method alone may have been measured at another time, or on
+        another machine. None without any.
         """
-        slower, faster = (self.of(experiment, dataset, method) for method in (slow, fast))
-        found = [slower[k]["seconds"]["fit"] / faster[k]["seconds"]["fit"] for k in slower.keys() & faster.keys()]
+        slower, faster = (
+            {run_of(record): record["seconds"]["fit"] for record in self.of(experiment, dataset, method).values()}
+            for method in (slow, fast)
+        )
+        found = [slower[run] / faster[run] for run in slower.keys() & faster.keys()]
         return median(found) if found else None
 
     def machine(self, *places):

@@ -74,6 +74,11 @@ def test_a_speed_up_is_that_of_the_repeats_that_both_methods_have(records, tmp_p
     assert numbers.svm_headline(changed) == numbers.svm_headline(records)
     assert changed.seconds("peers-svm", "adult", "smo") > records.seconds("peers-svm", "adult", "smo")
     assert records.speed_up("peers-svm", "adult", "nobody", "smo") is None
+    for record in own:
+        if record["method"] == "smo":
+            record["environment"]["processor"] = "another"
+    path.write_bytes(lzma.compress("\n".join(map(json.dumps, own)).encode()))
+    assert numbers.Records(path).speed_up("peers-svm", "adult", "libsvm", "smo") is None
 
 
 def test_a_mark_without_a_text_is_refused(records):
