@@ -1,7 +1,7 @@
 """Where the numbers come from: set-ups, commits and days."""
 
 from kernbench.report import text
-from kernbench.report.records.cells import part
+from kernbench.report.records.cells import part, setup_of
 
 LABELS = {
     "kernbench": "kernbench",
@@ -20,7 +20,7 @@ LABELS = {
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
 }
-COMMIT = "git_commit"  # the same code may be in several: they are no set-ups of their own
+COMMIT = "git_commit"  # several may have the same code, and are no set-ups of their own
 RARE = ("host", "jobs", "overcommitted", "plugin")  # in the environment of few records
 
 
@@ -34,13 +34,13 @@ def environments(records):
     found = {}
     for record in records:
         environment = part(record, "environment")
-        key = tuple(str(environment.get(name)) for name in LABELS if name != COMMIT)
-        found.setdefault(key, []).append(environment)
+        shown = tuple(str(environment.get(name)) for name in LABELS if name != COMMIT)
+        found.setdefault((shown, setup_of(record)), []).append(environment)  # of one code, as in the notes of tables
     return sorted(((_described(own), len(own)) for own in found.values()), key=lambda entry: -entry[1])
 
 
 def _described(alike):
-    """Environments that differ by their commits at most, as pairs."""
+    """Environments that differ by commits of the same code at most, as pairs."""
     pairs = []
     for key, label in LABELS.items():
         value = alike[0].get(key)

@@ -138,7 +138,7 @@ def is_measured(results, display, dataset):
 def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished or ours was not measured.
 
-    The fastest is that to which the fewest others are superior in the runs of both.
+    The fastest is the method that the fewest others beat in time, two methods being compared in the runs of both.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
     because stopping early regularises. If the baseline has no result, the best value replaces it.

@@ -154,12 +154,16 @@ def test_two_setups_are_told_apart(write, records, tmp_path):
     assert "2 different set-ups" in content and "Fast CPU" in content and "Test CPU" in content
 
 
-def test_two_commits_are_no_setups_of_their_own(write, records, tmp_path):
+def test_two_commits_of_one_code_are_no_setups_of_their_own(write, records, tmp_path):
     rows = records.race(2)
     for k, record in enumerate(rows):
         record["environment"] |= {"code": "0123", "git_commit": "c0ffee" if k < 4 else "decaf"}
     content = page_of(build(write(rows), tmp_path / "out"))
     assert "set-ups" not in content and "<dd>c0ffee, decaf</dd>" in content
+    for record in rows[4:]:
+        record["environment"]["code"] = "4567"
+    content = page_of(build(write(rows), tmp_path / "out"))
+    assert "2 different set-ups" in content and "Repeats on adult are from several set-ups" in content
 
 
 def test_a_method_that_diverged_does_not_cost_the_page(write, records, tmp_path):
