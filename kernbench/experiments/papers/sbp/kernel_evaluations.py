@@ -233,6 +233,6 @@ EXPERIMENT = Experiment(
     "way shows that it does not settle, not that it overfits. On MNIST SBP, Pegasos, SDCA and SMO are within 0.06 "
     "points of each other from n² on, less than the standard error of such an error on 10,000 test images, 0.08 "
     "points. The minimum of the objective itself, by SMO, errs by 0.57 %, more than the Perceptron's 0.48 %, which "
-    "is not regularised; and with errors this small, SMO's two points after n²/8 evaluations are too many to ask for: "
-    "it is 1.1 points above SBP there.",
+    "is not regularised. The two points that the claim asks SMO to be above SBP after n²/8 evaluations are many where "
+    "errors are this small: it is 1.1 points above.",
 )
