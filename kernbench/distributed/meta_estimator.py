@@ -262,7 +262,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 if isinstance(step, StandardScaler):
                     blocks = fit_scaler(step, blocks)
                 else:
-                    fit_map(step, blocks, y)
+                    fit_map(step, blocks, names, y)
                     blocks = features_of(blocks, step, blocks.dtype, keep if step is maps[-1][1] else 0)
                 names = None
             return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))

@@ -11,7 +11,7 @@ from kernbench.estimators.roc.parameters import is_linear
 from kernbench.estimators.roc.space import DEFAULT_FEATURES, DEFAULT_LANDMARKS, Space
 from kernbench.estimators.svm.expansion import centre_for
 from kernbench.features import Nystroem, RandomFeatures
-from kernbench.features.nystroem.landmarks import choice_of
+from kernbench.features.nystroem.landmarks import check_columns, choice_of
 from kernbench.kernels.bandwidth import MEDIAN_ROWS
 from kernbench.kernels.engine.operands.centre import CENTRE_ROWS
 from kernbench.kernels.functions import Linear
@@ -79,9 +79,13 @@ def centred_blocks(model, blocks, n_problems=1):
     return mapped(blocks, LessCentre(centre), blocks.n_columns, np.float64), centre
 
 
-def fit_nystroem(nystroem, blocks, kernel, y, rng, used=None):
-    """Fit a Nystroem map to rows in blocks, or to those `used`: the landmarks are those of an array."""
+def fit_nystroem(nystroem, blocks, names, kernel, y, rng, used=None):
+    """Fit a Nystroem map to rows in blocks, or to those `used`: the landmarks are those of an array.
+
+    `names` are those of the columns, or None.
+    """
     nystroem._check_parameters()
+    check_columns(nystroem.landmarks, names)
     choice = choice_of(nystroem.landmarks)
     if choice == "leverage":
         raise ValueError("landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'")
@@ -92,12 +96,12 @@ def fit_nystroem(nystroem, blocks, kernel, y, rng, used=None):
     return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks, used), y, rng)
 
 
-def fit_map(transformer, blocks, y):
-    """Fit a `Nystroem` or `RandomFeatures` of a pipeline to rows in blocks."""
+def fit_map(transformer, blocks, names, y):
+    """Fit a `Nystroem` or `RandomFeatures` of a pipeline to rows in blocks, whose columns may have names."""
     rng = generator_of(transformer.random_state)
     if isinstance(transformer, Nystroem):
         kernel = kernel_of_blocks(transformer, blocks, None, rng.integers(2**63))
-        return fit_nystroem(transformer, blocks, kernel, y, rng)
+        return fit_nystroem(transformer, blocks, names, kernel, y, rng)
     kernel = kernel_of_blocks(transformer, blocks, None, rng)
     named, transformer.kernel = transformer.kernel, kernel
     try:
@@ -129,7 +133,7 @@ def fit_space_of_blocks(model, blocks, y, weights, seeds):
         made = Nystroem(kernel, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1]))
         rng = generator_of(made.random_state)
         rng.integers(2**63)  # the seed of a bandwidth, as `Nystroem.fit` draws it
-        fit_nystroem(made, blocks, kernel, y, rng, used)
+        fit_nystroem(made, blocks, getattr(model, "feature_names_in_", None), kernel, y, rng, used)
     elif kind == "random":
         made = RandomFeatures(kernel, model.n_features or DEFAULT_FEATURES, random_state=int(seeds[1]))
         made.fit(blocks.rows(np.arange(min(2, blocks.n_rows))))

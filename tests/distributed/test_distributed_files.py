@@ -147,6 +147,21 @@ def test_columns_keep_their_names(tmp_path, examples):
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
 
 
+def test_landmarks_with_columns_in_another_order_are_refused(examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(500, 3)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    ranking = ROCSVC("rbf", features="nystroem", random_state=0)
+    for model in (ranking, make_pipeline(Nystroem(random_state=0), LinearSVC())):
+        own = getattr(model, "steps", [[None, model]])[0][1]
+        for landmarks in (frame[:9], X[:9]):
+            own.set_params(landmarks=landmarks)
+            Distributed(model).fit([frame], y)
+        own.set_params(landmarks=frame[["b", "a", "c"]][:9])
+        with pytest.raises(ValueError, match=r"landmarks has the columns \['b', 'a', 'c'\], which should be"):
+            Distributed(model).fit([frame], y)
+
+
 @pytest.mark.parametrize("kind, estimator", [(is_classifier, ROCSVC()), (is_regressor, KernelSVR())])
 def test_it_is_what_its_estimator_is(kind, estimator, examples):
     X, y = examples(300, 3)
