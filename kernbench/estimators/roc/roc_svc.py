@@ -347,7 +347,8 @@ class ROCSVC(RankingClassifier):
         -----
         ``pairs`` is the number of pairs per batch: with ``"n_samples"`` each row is paired with one other row, with
         ``"all"`` with eight. After `fit`, `partial_fit` continues from that solution (it restarts if
-        ``features="auto"`` had chosen ``exact``). `solver`, `tol`, the limits and `threshold_on` are ignored.
+        ``features="auto"`` had chosen ``exact``). `solver`, `tol`, the limits and `threshold_on` are ignored. After
+        Ctrl-C the model is that of the batches before, and the interrupted one can be given again.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)
         return self

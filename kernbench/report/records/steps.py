@@ -62,14 +62,14 @@ def settled_at(x, y, level):
 
 
 def seconds_until_final(record, base, metric, slack):
-    """Seconds of a fit after which its trace of a metric is never again worse than the final value of another record.
+    """Seconds of a fit after which its trace of a metric is never again worse than the final value of `base`.
 
     The set-up of a fit counts, though the clock of its trace begins after it.
 
     Parameters
     ----------
     record, base : dict
-        The other one has a finite value of `metric`.
+        The second, whose final value is reached, has a finite value of `metric`.
     metric : kernbench.experiments.declare.Metric
     slack : float
         By which it may be worse.
