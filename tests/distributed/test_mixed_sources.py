@@ -126,7 +126,7 @@ def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
     X, y, folder = of_different_widths
     tables = folder.parent / "tables"
     tables.mkdir()
-    as_csv(tables / "0.csv", X[:500].toarray()), np.save(tables / "1.npy", X[500:].toarray())
+    np.save(tables / "0.npy", X[:500].toarray()), as_csv(tables / "1.csv", X[500:].toarray())
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster,
         distributed.Client(cluster) as client,
@@ -138,5 +138,5 @@ def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
         np.testing.assert_array_equal(named.estimator_.coef_, Distributed(LINEAR).fit(tables, y).estimator_.coef_)
         frame = pd.DataFrame(X[500:].toarray(), columns=named.feature_names_in_)
         frame[frame.columns[::-1]].to_csv(tables / "2.csv", index=False)
-        with pytest.raises(ValueError, match="partition 2 has other columns, or in another order"):
+        with pytest.raises(ValueError, match="partition 2 has other columns than partition 1, or in another order"):
             Distributed(LINEAR, client).fit(str(tables), np.concatenate([y, y[500:]]))

@@ -196,6 +196,10 @@ def test_tables_with_columns_in_another_order_are_refused(tmp_path):
     (tmp_path / "2.csv").write_text("b,a\n1,2\n")
     with pytest.raises(ValueError, match="2.csv has other columns than .*1.csv, or in another order"):
         FileBlocks(tmp_path)
+    np.save(tmp_path / "0.npy", np.ones((3, 2)))  # without names
+    with pytest.raises(ValueError, match="2.csv has other columns than .*1.csv, or in another order"):
+        FileBlocks(tmp_path)
+    assert FileBlocks([tmp_path / "0.npy", tmp_path / "2.csv"]).names.tolist() == ["b", "a"]
 
 
 def test_files_come_in_the_order_of_their_numbers(tmp_path):

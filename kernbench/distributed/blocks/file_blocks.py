@@ -31,7 +31,7 @@ class FileBlocks(LocalBlocks):
     y : ndarray of shape (n_rows,), or None
         Labels, where the files hold them.
     names : ndarray of str, or None
-        Names of the columns, where the files hold them.
+        Names of the columns, where some of the files hold them.
     """
 
     keep_bytes: int
@@ -41,14 +41,15 @@ class FileBlocks(LocalBlocks):
         sizes = [source.n_rows for source in self.sources]
         self.bounds: np.ndarray = np.concatenate([[0], np.cumsum(sizes)])
         first = self.sources[0]
+        named = next((source for source in self.sources if source.names is not None), first)
         n_columns = max(source.n_columns for source in self.sources)
         for source in self.sources:
-            _check_alike(source, first, n_columns)
+            _check_alike(source, first, named, n_columns)
         stored = sum(source.n_stored for source in self.sources) if first.is_sparse else None
         self._set_shape(self.bounds[-1], n_columns, first.dtype, n_stored=stored)
         parts = [source.labels() for source in self.sources]
         self.y: np.ndarray | None = None if any(part is None for part in parts) else np.concatenate(parts)
-        self.names: Any = first.names
+        self.names: Any = named.names
         self.keep_bytes, self._kept, self._local = keep_bytes, {}, threading.local()
 
     def read(self, start: Any, stop: Any) -> Any:
@@ -135,7 +136,7 @@ def _n_bytes(rows):
     return rows.nbytes
 
 
-def _check_alike(source, first, n_columns):
+def _check_alike(source, first, named, n_columns):
     if source.is_sparse != first.is_sparse:
         raise ValueError(f"{source.title} and {first.title} differ: one holds sparse rows, the other dense ones")
     if source.dtype != first.dtype:
@@ -146,5 +147,5 @@ def _check_alike(source, first, n_columns):
         raise ValueError(
             f"{source.title} has {source.n_columns} columns, others have {n_columns}: all must have the same"
         )
-    if source.names is not None and first.names is not None and list(source.names) != list(first.names):
-        raise ValueError(f"{source.title} has other columns than {first.title}, or in another order")
+    if source.names is not None and list(source.names) != list(named.names):
+        raise ValueError(f"{source.title} has other columns than {named.title}, or in another order")

@@ -42,12 +42,12 @@ class DaskBlocks:
         self._reset_counts()
         described = gathered_parts(client, client.map(held_rows.describe, chunks, pure=False))
         chunks, described = _without_empty(chunks, described)
-        _check_alike(described)
+        self.names = _checked_names(described)
         sizes = [shape[0] for shape, *_ in described]
         dtype = described[0][1] if described[0][1] in ("float32", "float64") else "float64"
         stored = None if described[0][2] is None else sum(n for _, _, n, _ in described)
         self._origin = None
-        self.names, self.chunk_starts = described[0][3], np.concatenate([[0], np.cumsum(sizes)])
+        self.chunk_starts = np.concatenate([[0], np.cumsum(sizes)])
         self._use(Layout(int(self.chunk_starts[-1]), described[0][0][1], dtype, stored), chunks, self.chunk_starts)
 
     def _reset_counts(self):
@@ -213,8 +213,11 @@ def _without_empty(chunks, described):
     return [chunks[k] for k in kept], [described[k] for k in kept]
 
 
-def _check_alike(described):
-    shape, dtype, stored, names = described[0]
+def _checked_names(described):
+    """Return the names of the columns, None without any; raise ValueError for partitions that differ."""
+    shape, dtype, stored, _ = described[0]
+    named = next((k for k, (*_, names) in enumerate(described) if names is not None), 0)
+    names = described[named][3]
     if dtype.startswith("complex"):  # NumPy would drop the imaginary parts
         raise ValueError(f"partition 0 must hold real numbers, got dtype {dtype}")
     for k, (other, own_dtype, own_stored, own_names) in enumerate(described):
@@ -222,12 +225,13 @@ def _check_alike(described):
             raise ValueError(
                 f"partition {k} has shape {other}, partition 0 has {shape}: all must have the same columns"
             )
-        are_alike = own_dtype == dtype and (own_stored is None) == (stored is None)
-        if not are_alike or (names is not None and own_names is not None and own_names != names):
-            raise ValueError(
-                f"partition {k} has other columns, or in another order, or another dtype ({own_dtype}) than partition "
-                f"0 ({dtype})"
-            )
+        if (own_stored is None) != (stored is None):
+            raise ValueError(f"partition {k} and partition 0 differ: one holds sparse rows, the other dense ones")
+        if own_dtype != dtype:
+            raise ValueError(f"partition {k} has another dtype ({own_dtype}) than partition 0 ({dtype})")
+        if own_names is not None and own_names != names:
+            raise ValueError(f"partition {k} has other columns than partition {named}, or in another order")
+    return names
 
 
 def n_bytes_of(value):
