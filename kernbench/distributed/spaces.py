@@ -40,6 +40,11 @@ def used_rows(weights):
     return None if weights is None or np.all(weights > 0) else np.flatnonzero(weights > 0)
 
 
+def text_names(names):
+    """Return the names of columns as an array; None unless there are any and all are text, as scikit-learn has it."""
+    return np.array(names, dtype=object) if names is not None and all(isinstance(name, str) for name in names) else None
+
+
 def kernel_of_blocks(model, blocks, weights, seed, names=None):
     """Return the kernel that the parameters of `model` specify for these rows; check that they are finite.
 
@@ -91,6 +96,7 @@ def fit_nystroem(nystroem, blocks, names, kernel, y, rng, used=None):
         raise ValueError("landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'")
     if choice == "stratified" and y is None:
         raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
+    check_columns(nystroem.landmarks, text_names(getattr(blocks, "names", None)))  # features have no names
     nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel
     y = y if y is None or used is None else y[used]
     return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks, used), y, rng)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, spread_of
-from kernbench.distributed.spaces import features_of, fit_space_of_blocks
+from kernbench.distributed.spaces import features_of, fit_space_of_blocks, text_names
 from kernbench.estimators.arguments.training_data import (
     check_each_class_has_weight,
     check_labels,
@@ -50,8 +50,8 @@ class Examples:
     def describe(self, model):
         """Set the attributes of an estimator that describe the columns."""
         model.n_features_in_ = self.blocks.n_columns
-        if self.names is not None and all(isinstance(name, str) for name in self.names):
-            model.feature_names_in_ = np.asarray(self.names, dtype=object)
+        if (names := text_names(self.names)) is not None:
+            model.feature_names_in_ = names
 
     def checked_weights(self):
         """Return the weights, checked."""
