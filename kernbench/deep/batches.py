@@ -7,10 +7,10 @@
 from typing import Any
 
 import numpy as np
-import torch
 from torch.utils.data import Dataset, Sampler
 
 from kernbench._typing import RandomState
+from kernbench.deep.checks import on_host
 from kernbench.problems.draws import UniformStream, as_generator
 from kernbench.validation.numbers import check_number, is_integer
 
@@ -145,7 +145,7 @@ class IndexedDataset(Dataset):
 
 def positives_of(labels):
     """Return which of all examples are positive, as a mask; there must be both classes."""
-    labels = labels.numpy(force=True) if isinstance(labels, torch.Tensor) else np.asarray(labels)
+    labels = np.asarray(on_host(labels))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

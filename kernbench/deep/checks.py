@@ -1,6 +1,13 @@
-"""Checks of the scores and labels of a batch; each raises a ValueError that says what would be right."""
+"""Scores and labels as tensors or arrays: checks, each of which raises a ValueError that says what would be right."""
 
 import torch
+
+
+def on_host(values):
+    """Return a tensor as a NumPy array, bfloat16 as float32, since NumPy has none; anything else as it is."""
+    if not torch.is_tensor(values):
+        return values
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy(force=True)
 
 
 def column_of(scores):

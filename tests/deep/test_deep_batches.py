@@ -108,7 +108,8 @@ def test_bad_sizes(options):
 
 def test_labels_may_be_a_tensor_that_autograd_follows():
     labels = torch.tensor([0.0, 1.0, 0.0], requires_grad=True)
-    assert PairBatchSampler(labels).positives.tolist() == [1]
+    for given in (labels, labels.bfloat16()):
+        assert PairBatchSampler(given).positives.tolist() == [1]
 
 
 def test_labels_of_other_examples():

@@ -176,7 +176,14 @@ def test_rows_in_half_precision_are_those_in_single(rows):
     assert np.array_equal(*scores)
 
 
-@pytest.mark.parametrize("make", [Items, lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y))])
+@pytest.mark.parametrize(
+    "make",
+    [
+        Items,
+        lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y)),
+        lambda X, y: TensorDataset(torch.tensor(X).float(), torch.tensor(y).bfloat16()),
+    ],
+)
 def test_a_dataset_is_its_arrays(rows, make):
     X, y = rows
     of_arrays = trained((X.astype(np.float32), y))

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset, IterableDataset, TensorDataset, default_collate
 
-from kernbench.deep.checks import column_of
+from kernbench.deep.checks import column_of, on_host
 
 SCORED_AT_ONCE = 256  # examples in a batch whose scores alone are wanted
 
@@ -92,13 +92,13 @@ def labels_of(dataset):
     if _is_plain(dataset):
         if len(dataset.tensors) < 2:
             raise ValueError("the dataset has no labels: give them as y")
-        return dataset.tensors[1].numpy(force=True)
+        return on_host(dataset.tensors[1])
     labels = []
     for k in range(len(dataset)):
         item = dataset[k]
         if not (isinstance(item, tuple | list) and len(item) >= 2):
             raise ValueError("an item of the dataset must be a pair (input, label); without labels, give them as y")
-        labels.append(np.asarray(item[1]))
+        labels.append(np.asarray(on_host(item[1])))
     return np.array(labels)
 
 

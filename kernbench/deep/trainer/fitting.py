@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from kernbench._random import generator_of
+from kernbench.deep.checks import on_host
 from kernbench.deep.trainer import checkpoints
 from kernbench.deep.trainer.examples import Examples, column_of_scores, is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.loop import Limits, Run, advance
@@ -80,14 +81,14 @@ def _examples(model, X, y, seed):
 def _checked(model, X, y, *, reset):
     """Return X as an array or a dataset, and the labels, as many."""
     if is_dataset(X):
-        y = column_or_1d(labels_of(X) if y is None else _on_host(y), warn=True)
+        y = column_or_1d(labels_of(X) if y is None else on_host(y), warn=True)
         if len(y) != len(X):
             raise ValueError(f"the dataset has {len(X)} items, and y {len(y)} labels: give one for each")
         if reset:
             for name in ("n_features_in_", "feature_names_in_", "example_shape_"):
                 vars(model).pop(name, None)
         return X, y
-    return _array(model, X, _on_host(y), reset=reset)
+    return _array(model, X, on_host(y), reset=reset)
 
 
 def unlabelled(model, X):
@@ -98,7 +99,7 @@ def unlabelled(model, X):
 
 def _array(model, X, *y, reset):
     """Return X as a checked array, and the labels if there are any; its examples have the shape of those fitted."""
-    X = _on_host(X)
+    X = on_host(X)
     if (X if hasattr(X, "ndim") else np.asarray(X)).ndim <= 2:
         found = check_rows(model, X, *y, reset=reset, accept_sparse=False)
         array = found[0] if y else found
@@ -111,12 +112,6 @@ def _array(model, X, *y, reset):
     elif array.shape[1:] != getattr(model, "example_shape_", array.shape[1:]):
         raise ValueError(f"examples have the shape {array.shape[1:]}, the model was fitted to {model.example_shape_}")
     return found
-
-
-def _on_host(values):
-    if not isinstance(values, torch.Tensor):
-        return values
-    return (values.float() if values.dtype == torch.bfloat16 else values).numpy(force=True)  # NumPy has no bfloat16
 
 
 def _module(model, train, device):
