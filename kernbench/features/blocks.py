@@ -57,7 +57,8 @@ def feature_block(
 
     To use the same block for many batches of rows, draw it once with `FeatureBlocks`.
     """
-    blocks = FeatureBlocks(kernel, n_columns, as_rows(X).shape[1], form=form, draws=draws)
+    X = as_rows(X)
+    blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
     X = as_floats(checked_rows(kernel, X))
     check_range(X, kernel, X.dtype.name, wider="give X as float64")
     out = np.empty((X.shape[0], blocks.n_columns), dtype=X.dtype)
