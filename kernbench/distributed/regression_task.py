@@ -93,7 +93,6 @@ class OnBlocks:
         model = self.model
         return {
             "kernel": model.kernel_,
-            "dtype": model.dtype_,
             "loss": self.loss,
             "C": 1.0 / (self.alpha_of(strength) * self.n_rows),
             "fit_intercept": self.free_intercept,
@@ -126,9 +125,9 @@ class CascadeNoveltyTask(OnBlocks, NoveltyTask):
 class CascadeRegression(CascadeProblem, KernelRegressionProblem):
     """The problem of a regression over all rows."""
 
-    def make_solver(self, blocks, strength, initial):
+    def make_solver(self, data, strength, initial):
         task = self.task
-        return self.make_cascade(blocks, self.y, task.weights, task.settings_for(strength), task.n_rows)
+        return self.make_cascade(data, self.y, task.weights, task.settings_for(strength), task.n_rows, initial)
 
 
 CASCADES = {KernelRegressor: CascadeRegressorTask, KernelSVR: CascadeSVRTask, KernelNoveltyDetector: CascadeNoveltyTask}

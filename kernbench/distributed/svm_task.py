@@ -1,5 +1,7 @@
 """The fit of a `KernelSVC` to `Examples`: a cascade of working sets, or a sample that grows."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from kernbench.distributed.blocks.random_rows import RowsBetween, origin_of, rows_at_random
@@ -93,7 +95,7 @@ class CascadeTask(KernelTask):
         pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
         self.blocks, model.centre_ = centred_blocks(model, blocks, len(pairs))
         self.settings = {
-            "kernel": model.kernel_, "dtype": model.dtype_, "loss": "hinge", "C": model.C,
+            "kernel": model.kernel_, "loss": "hinge", "C": model.C,
             "fit_intercept": model.fit_intercept, "cache_bytes": int(model.cache_size * MEGABYTE),
         }  # fmt: skip
         self.problems = [CascadePair(self, k, pair) for k, pair in enumerate(pairs)]
@@ -106,32 +108,46 @@ class CascadeTask(KernelTask):
         return [problem.solver.n_rounds for problem in self.problems if problem.solver is not None]
 
 
+@dataclass(frozen=True)
+class KernelBlocks:
+    """Rows in blocks, and the precision of their kernel values in a cascade."""
+
+    blocks: object
+    dtype: str
+
+
 class CascadeProblem:
     """Mixin of problems over rows in blocks."""
 
     solver = None
 
-    def make_data(self):
-        return self.task.blocks
+    def make_data(self, dtype=None):
+        return KernelBlocks(self.task.blocks, dtype or self.task.dtype)
 
-    def start(self, blocks):
+    def start(self, data):
         return None
 
-    def counted_from(self, blocks):
+    def counted_from(self, data):
         return 0
 
-    def examined(self, blocks, solver, strength):
+    def examined(self, data, solver, strength):
         """Return the curvature: rows in blocks are read from files or workers, and the cascade certifies all of them
         itself, if its kernel is positive semi-definite."""
         return Curvature(solver)
 
-    def make_cascade(self, blocks, y, weights, settings, n_counted):
-        """Solve the parts and return the cascade that begins with their support vectors."""
-        found = support_of_parts(blocks, y, weights, settings)
-        self.solver = Cascade(
-            blocks, y, weights, settings, n_counted=n_counted, tol=self.task.model.tol, found=found
-        )  # fmt: skip
-        return self.solver
+    def make_cascade(self, data, y, weights, settings, n_counted, initial):
+        """Return the cascade that begins with the support vectors of the parts, after solving these, or with the last
+        working set of a run in float32, which ended at `initial`."""
+        blocks, settings, before = data.blocks, {**settings, "dtype": data.dtype}, self.solver
+        if initial is None:
+            found = support_of_parts(blocks, y, weights, settings)
+        else:
+            found = [(before.members, initial.coef[before.members])]
+        solver = Cascade(blocks, y, weights, settings, n_counted=n_counted, tol=self.task.model.tol, found=found)
+        if initial is not None:
+            solver.n_iter, solver.n_rounds = solver.n_iter + initial.n_iter, before.n_rounds
+        self.solver = solver
+        return solver
 
 
 class Curvature:
@@ -164,6 +180,6 @@ class CascadePair(CascadeProblem, PairProblem):
             self.weights[pair.rows] = task.weights[pair.rows]
         super().__init__(task, k, Pair(pair.negative, pair.positive, None, y))
 
-    def make_solver(self, blocks, C, initial):
+    def make_solver(self, data, C, initial):
         n_counted = int(np.count_nonzero(self.weights))
-        return self.make_cascade(blocks, self.pair.y, self.weights, self.task.settings, n_counted)
+        return self.make_cascade(data, self.pair.y, self.weights, self.task.settings, n_counted, initial)

@@ -78,6 +78,18 @@ def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):
 
 
 @pytest.mark.parametrize("estimator", [KernelSVC, KernelSVR])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_run_that_rounding_ends_continues_in_float64(estimator, dtype, examples):
+    """As on an array, with dtype="auto"."""
+    X, y = examples(N + 1, 4)
+    X, y = X.astype(dtype), y if estimator is KernelSVC else X[:, 0] ** 2
+    found = Distributed(estimator(C=100.0, gamma=0.1, tol=1e-8)).fit([X], y).estimator_
+    assert found.dtype_ == "float32" and found.status_ == "converged"
+    assert found.duality_gap_ <= 1e-8 * found.objective_
+    assert np.all(np.diff(found.trace_["n_iter"]) >= 0) and found.trace_["n_iter"][-1] == found.n_iter_
+
+
+@pytest.mark.parametrize("estimator", [KernelSVC, KernelSVR])
 def test_a_linear_function_does_not_depend_on_the_origin(estimator, rows):
     X, y = np.round(rows[0] * 2.0**20) / 2.0**20, rows[1] if estimator is KernelSVC else rows[0][:, 0]
     near, far = (
