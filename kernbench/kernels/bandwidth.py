@@ -126,6 +126,7 @@ def _manhattan(X):
     return distances[np.triu_indices_from(distances, k=1)]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a variance that overflows is refused
 def scale(X):
     """Return scikit-learn's ``gamma="scale"``, 1 / (d · variance of all entries of X); 1 if they are all equal.
 

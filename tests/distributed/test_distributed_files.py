@@ -107,7 +107,7 @@ def test_gamma_scale_is_that_of_the_array(examples, in_files):
         assert gamma_of(twice, 3) == pytest.approx(scale(X), rel=1e-13)
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "gamma, size, problem",
     [("median", 1e-170, "small"), ("median", 1e160, "large"), ("scale", 1e-160, "small"), ("scale", 1e160, "large")],

@@ -120,7 +120,7 @@ def test_entries_stored_twice_are_added():
     assert scale(X) == scale(X.toarray())
 
 
-@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("n_features", [FEW, MANY])
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize(

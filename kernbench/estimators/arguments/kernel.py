@@ -65,6 +65,7 @@ def kernel_of(model, X, sample_weight, seed):
     return kernel
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a variance that overflows is refused
 def weighted_scale(X, weights):
     """Return 1 / (d · variance of X), entries of row i counting weights[i] times."""
     n_entries = weights.sum() * X.shape[1]

@@ -93,6 +93,14 @@ def test_a_weighted_variance_that_underflows_asks_to_scale_the_features(storage,
         weighted_scale(storage(X), weights)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_a_weighted_variance_that_overflows_is_refused_with_one_sentence(storage):
+    X = 1e155 * np.arange(8.0).reshape(4, 2)
+    with pytest.raises(ValueError, match="variance of X is too large for gamma='scale': scale the features"):
+        weighted_scale(storage(X), np.array([1.0, 2.0, 1.0, 0.0]))
+
+
 def test_rows_that_a_fit_rejects_are_rejected():
     """Sums of infinite kernel values would be NaN, of which no maximum is above 0: the limit would be C = infinity."""
     X, y = data()
