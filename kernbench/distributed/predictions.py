@@ -18,6 +18,7 @@ from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.cluster.collections import gathered, is_collection, predicted_lazily
 from kernbench.distributed.reading import NO_LABELS
 from kernbench.distributed.sources import column_of, read_labels
+from kernbench.distributed.spaces import text_names
 from kernbench.kernels.threads import single_threaded_blas
 
 DESCRIBED = ("classes_", "n_features_in_", "feature_names_in_")
@@ -101,9 +102,13 @@ class Predictions:
         return float(np.average(predicted == y, weights=sample_weight))
 
     def _describe(self):
-        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        steps = [self.estimator_]
+        if isinstance(self.estimator_, Pipeline):
+            steps = [step for _, step in self.estimator_.steps if step not in (None, "passthrough")]
+        if len(steps) > 1 and (names := text_names(self._names)) is not None:
+            steps[0].feature_names_in_ = names  # only now: the fit transformed arrays
         for name in DESCRIBED:
-            of = last if name == "classes_" else self.estimator_
+            of = steps[-1 if name == "classes_" else 0]
             if hasattr(of, name):
                 setattr(self, name, getattr(of, name))
 

@@ -137,14 +137,26 @@ def test_predictions_of_files_are_those_of_the_plain_model(examples, in_files, t
     assert np.array_equal(again.predict(folder), model.predict(X))
 
 
-def test_columns_keep_their_names(tmp_path, examples):
+@pytest.mark.filterwarnings("error:X (has|does not have)")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ROCSVC(random_state=0),
+        make_pipeline("passthrough", StandardScaler(), ROCSVC(random_state=0)),
+        make_pipeline(Nystroem(n_landmarks=20, random_state=0), LinearSVC(solver="bundle")),
+    ],
+    ids=["alone", "scaled", "mapped"],
+)
+def test_columns_keep_their_names(estimator, tmp_path, examples):
     pandas = pytest.importorskip("pandas")
     X, y = examples(500, 3)
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     frame.assign(label=y).to_csv(tmp_path / "x.csv", index=False)
-    model = Distributed(ROCSVC(random_state=0)).fit(tmp_path, "label")
+    model = Distributed(estimator).fit(tmp_path, "label")
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
+    with pytest.raises(ValueError, match="The feature names should match"):
+        model.estimator_.predict(frame[["b", "a", "c"]])
 
 
 def test_landmarks_with_columns_in_another_order_are_refused(examples):
