@@ -93,7 +93,8 @@ def gamma_of(spread, n_columns):
         If the variance overflows or underflows.
     """
     mean, variance = float(spread.mean), float(spread.squares / spread.weight)
-    check_variance(variance, mean, lambda: mean != 0)  # without another pass: entries that are not all 0
+    # Whether equal entries are tiny, or different ones, would take another pass to see: all but zeros are refused.
+    check_variance(variance, mean, lambda: mean != 0)
     return representable(1.0 / (n_columns * variance), "scale") if is_spread(variance, mean) else 1.0
 
 
