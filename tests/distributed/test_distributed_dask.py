@@ -409,7 +409,7 @@ def test_partitions_that_cannot_be_computed_again_are_named(examples):
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        scattered = client.scatter(np.array_split(X, 2))
+        scattered, labels = client.scatter(np.array_split(X, 2)), client.scatter(np.array_split(y, 2))
         message = "lost with its worker and cannot be computed again"
 
         def kill(model):
@@ -419,5 +419,6 @@ def test_partitions_that_cannot_be_computed_again_are_named(examples):
         with pytest.raises(RuntimeError, match=message):
             Distributed(ROCSVC(solver="adamax", callback=kill), client).fit(scattered, y)
         client.wait_for_workers(2)
-        with pytest.raises(RuntimeError, match=message):
-            Distributed(KernelSVC(), client).fit(scattered, y)
+        for rows, own in ((scattered, y), (da.from_array(X, chunks=(50, -1)), labels)):
+            with pytest.raises(RuntimeError, match=message):
+                Distributed(KernelSVC(), client).fit(rows, own)

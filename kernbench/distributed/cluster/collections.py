@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from kernbench.distributed.cluster.workers import gathered_parts
 from kernbench.distributed.sources import column_of, files_of, read_whole
 
 
@@ -63,7 +64,7 @@ def gathered(client, y):
     if hasattr(y, "__dask_graph__"):
         return np.asarray(client.compute(y).result())
     if is_collection(y):
-        return np.concatenate([np.asarray(part) for part in client.gather(chunks_of(client, y), direct=True)])
+        return np.concatenate([np.asarray(part) for part in gathered_parts(client, chunks_of(client, y))])
     return y
 
 

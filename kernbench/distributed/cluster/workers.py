@@ -62,7 +62,7 @@ def _workers(client):
 
 
 def gathered_parts(client, futures):
-    """Return the results of futures, one for each part of the rows; RuntimeError if rows were lost for good."""
+    """Return the results of futures, one for each part of rows or labels; RuntimeError if any were lost for good."""
     try:
         return client.gather(futures, direct=True)
     except CancelledError:
@@ -71,11 +71,11 @@ def gathered_parts(client, futures):
 
 
 def check_not_lost(parts):
-    """Raise RuntimeError, which names the first one, if parts of the rows cannot be computed again."""
+    """Raise RuntimeError, which names the first one, if parts of the data cannot be computed again."""
     for k, part in enumerate(parts):
         if part.status in ("lost", "cancelled"):
             raise RuntimeError(
-                f"part {k} of the rows was lost with its worker and cannot be computed again: give Dask collections or "
+                f"part {k} of the data was lost with its worker and cannot be computed again: give Dask collections or "
                 "delayed chunks, which can, in place of scattered data"
             )
 
