@@ -46,13 +46,24 @@ def dual_bound(rows, y, coef, *, alpha, weights, fit_intercept, responses=None, 
         return 0.0
     if not np.isfinite(a).all():  # steps of a solver that diverges
         return -np.inf
+    unit = unit_of(a, loss)
+    a = a / unit
     signed = weights * y * a
-    if responses is not None and np.allclose(signed, alpha * n * coef, rtol=1e-12, atol=0.0):
-        products = alpha * n * responses
+    if responses is not None and np.allclose(signed, alpha * n * (coef / unit), rtol=1e-12, atol=0.0):
+        products = alpha * n * (responses / unit)
     else:
         products = rows.matvec(signed)
     quadratic = signed @ products / (alpha * n**2)
     return best_multiple(a, weights, quadratic, n, loss, targets)
+
+
+def unit_of(a, loss):
+    """Return a power of two by which to divide `a` before its squares are added up, which might underflow otherwise.
+
+    `best_multiple` of the quotient is the same bound, to the last bit. Where psi is not quadratic it would not be, but
+    a is of order one there: the unit is 1.0.
+    """
+    return 1.0 if loss.bend is None else float(np.ldexp(1.0, int(np.frexp(np.abs(a).max())[1]) - 1))
 
 
 def best_multiple(a, weights, quadratic, n, loss, targets=0.0):

@@ -3,7 +3,7 @@ import pytest
 
 from kernbench.kernels.functions import Precomputed
 from kernbench.losses.duality import balanced, best_multiple, dual_bound, dual_variables
-from kernbench.losses.regression import regression_loss
+from kernbench.losses.regression import RESIDUAL_LOSSES, regression_loss
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 
@@ -51,6 +51,21 @@ def test_a_multiple_of_dual_variables_stays_in_their_domain():
     """That of a quantile is [q - 1, q]: here D(theta a) = theta - 0.01 theta^2 / 2 grows up to theta = 0.2 / 0.1."""
     loss, a = regression_loss("quantile", quantile=0.2), np.array([0.1, -0.1])
     assert best_multiple(a, np.ones(2), 0.01, 2, loss, np.array([10.0, -10.0])) == pytest.approx(1.98)
+
+
+@pytest.mark.parametrize("loss", RESIDUAL_LOSSES)
+def test_the_bound_of_tiny_coefficients_is_that_of_their_multiples(random_problem, loss):
+    """Their squares underflow."""
+    p = random_problem(0)
+    targets, coef = p.rng.normal(size=p.n), 1e-3 * p.rng.normal(size=p.n)
+    bounds = [
+        dual_bound(
+            p.rows, np.ones(p.n), size * coef, alpha=0.1, weights=p.weights, fit_intercept=False, targets=targets,
+            loss=regression_loss(loss),
+        )
+        for size in (1.0, 2.0**-600)
+    ]  # fmt: skip
+    assert bounds[0] == bounds[1] > 0.0
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.duality import best_multiple, dual_variables
+from kernbench.losses.duality import best_multiple, dual_variables, unit_of
 from kernbench.losses.margin import LogLoss
 from kernbench.losses.regression import ResidualLoss
 from kernbench.pairs import AllPairs, DrawnPairs, _structural
@@ -85,19 +85,20 @@ class MarginRisk:
         a = dual_variables(p.y, beta, alpha=p.alpha, weights=p.weights, fit_intercept=p.fit_intercept, loss=p.loss)
         if not np.any(a):
             return 0.0, 0.0
-        g = p.weights.astype(LONG) * p.y * a
+        unit = unit_of(a, p.loss)
+        g = p.weights.astype(LONG) * p.y * (a / unit)
         u = space.combine(g)
         scores = space.scores(u)
         quadratic = float(space.inner(u, scores) / (p.alpha * LONG(p.n) ** 2))
-        bound = best_multiple(a, p.weights, max(quadratic, 0.0), p.n, p.loss, p.targets)
+        bound = best_multiple(a / unit, p.weights, max(quadratic, 0.0), p.n, p.loss, p.targets)
         if p.fit_intercept:
             # The a that is balanced exactly, not only up to rounding, differs from this one by |sum_i g_i|.
             steepest = STEEPEST if p.loss is LogLoss else 1.0 + float(a.max())
             if isinstance(p.loss, ResidualLoss):
                 steepest = float(np.abs(p.targets).max()) + p.loss.zone + p.loss.bend * float(np.abs(a).max())
-            residual = float(abs(g.sum())) + np.finfo(float).eps * float(np.abs(g).max())
-            bound -= residual / p.n * (steepest + float(np.abs(scores).max() / (p.alpha * p.n)))
-        return float(bound), float(np.abs(g).sum() / p.n)
+            residual = unit * (float(abs(g.sum())) + np.finfo(float).eps * float(np.abs(g).max()))
+            bound -= residual / p.n * (steepest + unit * float(np.abs(scores).max() / (p.alpha * p.n)))
+        return float(bound), unit * float(np.abs(g).sum() / p.n)
 
 
 def steepest_slope(loss):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kernbench.losses.duality import best_multiple
+from kernbench.losses.duality import best_multiple, unit_of
 from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import ResidualLoss
 
@@ -84,6 +84,7 @@ def lower_bound(problem, a):
     a = np.where(weights > 0, np.clip(a, loss.lower, loss.upper), 0.0)
     if not a.any():
         return 0.0
+    a = a / unit_of(a, loss)
     element = problem.design.combine(weights * problem.y * a)
     return best_multiple(a, weights, element @ element / (problem.alpha * n**2), n, loss, problem.targets)
 
