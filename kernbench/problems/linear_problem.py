@@ -10,6 +10,8 @@ import numpy as np
 from kernbench.losses.regression import example_loss
 from kernbench.problems.margin_problem import MarginProblem, require_number, require_state
 
+FAR = 10.0  # objective, in units of that of w = 0, from which a warm start is dropped
+
 
 class LinearProblem(MarginProblem):
     """A checked weighted problem on the rows of a design; there is no intercept: append a constant column for one.
@@ -56,6 +58,14 @@ class LinearProblem(MarginProblem):
         values = self.loss.dual_value(a) + a * self.targets
         return float(self.weights @ values / self.n - 0.5 * self.alpha * (coef @ coef))
 
+    def is_far(self, objective):
+        """Return whether an objective is so large that w = 0 is a better start.
+
+        Weights for targets a million times as large, say, would leave their rounding errors in scores and in bounds,
+        which are then of no use at the optimum.
+        """
+        return objective > FAR * self.loss_at_zero() * self.total_weight / self.n
+
     def settings(self, *others):
         """Return what the state of a solver depends on, besides the data, for comparison with that of another run."""
         return np.array([self.alpha, self.loss.code, self.loss.parameter, *others], dtype=np.float64)
@@ -67,7 +77,7 @@ class LinearProblem(MarginProblem):
         ----------
         initial : Solution
             Its ``state["a"]`` holds dual variables; without, they are computed from the scores of ``coef``, a_i =
-            -l'(z_i).
+            -l'(z_i), or zeros if `is_far`.
         settings : ndarray
             The value of ``state["settings"]`` for which the rest of the state is valid.
 
@@ -84,7 +94,10 @@ class LinearProblem(MarginProblem):
         """
         state = require_state(initial, self.design.n_coef, ("a", "settings"))
         if state is None or state["a"].shape != (self.n,):
-            return -self.loss.slope(self.y * self.design.scores(initial.coef) - self.targets), None
+            scores = self.design.scores(initial.coef)
+            if self.is_far(self.primal(np.asarray(initial.coef, dtype=np.float64), scores)):
+                return np.zeros(self.n), None
+            return -self.loss.slope(self.y * scores - self.targets), None
         a = np.clip(state["a"], self.loss.lower, self.loss.upper)
         same = np.array_equal(state["settings"], settings)
         return a, {key: np.array(value) for key, value in initial.state.items()} if same else None

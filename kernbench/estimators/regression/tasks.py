@@ -21,12 +21,13 @@ from kernbench.estimators.svm.expansion import set_support_vectors
 from kernbench.estimators.svm.linear_task import WeightsProblem, WeightsTask
 from kernbench.kernels.functions import CentredLinear, Linear
 from kernbench.problems.certificate.curvature import shows_negative_curvature
-from kernbench.problems.certificate.risks import MarginRisk
+from kernbench.problems.certificate.risks import MarginRisk, steepest_slope
 from kernbench.problems.nu_problem import kernel_problem
 from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_flag
 
 OWN_DUAL = ("smo", "sdca", "newton")  # their bounds are the dual objectives of their coefficients, clipped at most
+FAR = 1e3  # dual variables of a start, in units of the largest slopes that are to be expected
 
 
 def check_linear_regressor(model):
@@ -351,7 +352,21 @@ class KernelRegressionProblem:
         return self.task.make_rows(dtype)
 
     def start(self, rows):
-        return self.task.last.initial(self.k, self.task.key, lambda coef: coef.shape == (self.n_coef,))
+        return self.task.last.initial(self.k, self.task.key, self._is_start)
+
+    def _is_start(self, coef):
+        """Return whether coefficients of another fit are a start for this one.
+
+        Its dual variables are at most as large as slopes of the loss at the targets. Those for targets a million times
+        as large, say, would leave their rounding errors in responses and bounds.
+        """
+        if coef.shape != (self.n_coef,):
+            return False
+        loss, problem = self.task.loss, self.risk_of(getattr(self.task.model, self.task.strength)).problem
+        steepest, weights = steepest_slope(loss), problem.weights
+        if steepest == np.inf:
+            steepest = loss.smoothness * float(np.sqrt(weights @ np.square(problem.targets) / problem.n))
+        return float(np.linalg.norm(problem.alpha * np.sqrt(problem.n) * coef)) <= FAR * steepest * weights.max()
 
     def next_start(self, solution, alpha, following):
         return Solution(solution.coef)

@@ -176,8 +176,7 @@ class Point:
     def evaluate_at(self, coef):
         """Go to these coefficients."""
         self.coef = coef
-        if coef.any():
-            self.scores = self.design.scores(coef)
+        self.scores = self.design.scores(coef) if coef.any() else np.zeros(self.design.n_samples)
         self._evaluate()
 
     def _evaluate(self):

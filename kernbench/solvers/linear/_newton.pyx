@@ -124,6 +124,8 @@ cdef class Point:
         self.coef = coef
         if np.any(coef):
             self.design.score(&self.w[0], &self.scores[0])
+        else:
+            self.scores[:] = 0.0
         with nogil:
             self._evaluate()
 

@@ -53,6 +53,7 @@ from kernbench.validation.numbers import check_number
 COARSE_STEPS, COARSE_TOL = 30, 0.03  # of the first fit
 STILL = 1e-15  # a gap, relative to the objective, within rounding error
 SAME = 1e-9  # relative difference of objectives that counts as rounding
+LARGE = 1e4  # a given intercept, in units of the targets, whose rounding is not to be left in scores
 NARROW = 1e-3  # least width of smoothing, relative to the first one, at a warm start for another objective
 
 
@@ -148,13 +149,16 @@ class Newton(Method):
 
     def _begin(self):
         """Start from what was given, else from coordinate ascent, from the solution for a sample, or from 0."""
-        point = self.point
+        point, is_given = self.point, self.is_warm
         if not self.is_warm and self.most_passes and self._ascend(self.most_passes):
             self.is_warm = True
         if not self.is_warm and self.sample is not None and not self.is_over:
             point.coef, point.mu = self._solution_of_sample()
         self.is_warm = True
         point.evaluate_at(point.coef)
+        if is_given and self.problem.is_far(point.best_value):  # its bound is rounding, too: start from 0
+            point.best_value, point.bound = np.inf, 0.0
+            point.evaluate_at(np.zeros(self.design.n_coef))
         self._judge()
         # w = 0 separates nothing, even if its objective is within `tol`, as for a large alpha: take a step from it.
         self.converged = self.converged and bool(np.any(point.coef) or point.best_value <= point.bound)
@@ -231,6 +235,8 @@ class Newton(Method):
         point.coef = np.array(initial.coef, dtype=np.float64)
         self.is_warm, self.n_iter = True, initial.n_iter
         if state is None or not np.array_equal(state["settings"][1:], self.problem.settings(self.free_last)[1:]):
+            if self.free_last and abs(point.coef[-1]) > LARGE * self.problem.unit():
+                point.coef[-1] = 0.0  # each point is moved to the best intercept anyway
             return
         point.mu, value, bound, stuck, work = state["progress"]
         point.load_hessian(state["hessian"])
