@@ -13,7 +13,7 @@ BALANCE = 0.5  # share of the gap that is left to the smoothed problem before th
 SHRINK = 0.2
 NARROWEST = 1e-14  # width, relative to the first one, at which the run ends
 PROGRESS = 1e-14  # smallest relative decrease that counts
-SHIFTS, ROUNDING = (200, 1e-15)  # trial shifts; the sum of slopes that is rounding, relative to that of their sizes
+SHIFTS, ROUNDING = (10_000, 1e-15)  # trial shifts; the sum of slopes that is rounding, relative to that of their sizes
 
 
 class EnvelopeRisk:
