@@ -18,6 +18,7 @@ MANY_ROWS = 50_000  # from which on batches are large, and one pass is enough
 STEPS_OF_A_FIT = 100  # for which the step sizes were chosen; fewer steps of a pass are longer
 MOST_STEPS = 1600  # that this asks for: those of batches of 64
 LONGEST = 3.0  # times the step size
+FAR_FROM_ONE = 100.0  # a deviation of targets, or one over it, in units of the largest slope of the loss
 
 
 def check_doubly_stochastic(model):
@@ -126,6 +127,26 @@ def warn_of_few_rows(model, n_rows, solver):
             f"{type(model).__name__}: with precondition=True, steps of {rows} rows are so noisy that the model may be "
             f"far from the best. Raise batch_size to {BATCH}, or to the number of rows if they are fewer, or set "
             "precondition=False."
+        )
+
+
+def warn_of_scale(model, loss, y):
+    """Warn if steps, which for a loss with bounded slopes do not grow with y, are far too short or too long for y.
+
+    Huber's function has slopes in proportion to small residuals, so that steps are never too long.
+    """
+    steepest = max(abs(loss.lower), abs(loss.upper))
+    if steepest == np.inf or model.step_size != "auto" or y.dtype.kind not in "fiu":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused later
+        deviation = float(np.std(np.subtract(y, y[0], dtype=np.float64)))  # exactly 0 of equal targets
+    is_small = loss.smoothness == np.inf and 0.0 < deviation * FAR_FROM_ONE < steepest
+    if is_small or FAR_FROM_ONE * steepest < deviation < np.inf:
+        warn(
+            f"{type(model).__name__}: the steps of loss={loss.name!r} have the size of its slopes, at most "
+            f"{steepest:g}, and y has a standard deviation of {deviation:.2g}, so that the model may be far from the "
+            "best. Scale y, for example with sklearn.compose.TransformedTargetRegressor(transformer=StandardScaler()), "
+            "or set step_size."
         )
 
 

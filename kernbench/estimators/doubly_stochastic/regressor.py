@@ -10,11 +10,12 @@ from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.arguments.targets import check_targets, targets_of_chunk
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel
-from kernbench.estimators.doubly_stochastic.parameters import validation_vector
+from kernbench.estimators.doubly_stochastic.parameters import validation_vector, warn_of_scale
 from kernbench.estimators.doubly_stochastic.stream import open_stream
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.kernels.base import Kernel
 from kernbench.losses.output import output_loss
+from kernbench.losses.regression import regression_loss
 from kernbench.losses.table import losses_of
 
 LOSSES = losses_of("residual")
@@ -31,7 +32,10 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
     as `DoublyStochasticClassifier` does: a step sees a batch of examples and a block of random features [1]_. There is
     no intercept: with a kernel of a short range, centre y first, for instance by
-    ``sklearn.compose.TransformedTargetRegressor``.
+    ``sklearn.compose.TransformedTargetRegressor``. With losses other than the two squared ones, slopes are bounded, and
+    the length of a step does not depend on the unit of y: scale y to a standard deviation of about 1, with `delta` and
+    `epsilon` in that unit. A fit warns if the deviation is more than 100 times the largest slope or, if the loss has a
+    kink, less than 1/100 of it.
 
     Parameters
     ----------
@@ -266,6 +270,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         validate = self._validation(X_val, y_val)
         X, y = check_targets(self, X, y, reset=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
+        self._warn_of_scale(y)
         self._fit_arrays(X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate)
         return self
 
@@ -285,8 +290,11 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self
         """
         self._check_parameters()
-        X, y = check_targets(self, X, y, reset=not hasattr(self, "block_coef_"))
+        is_first = not hasattr(self, "block_coef_")
+        X, y = check_targets(self, X, y, reset=is_first)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
+        if is_first:
+            self._warn_of_scale(y)
         self._fit_batch(X, self._source_of(X, y, weights), weights=weights)
         return self
 
@@ -314,7 +322,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         validate = self._validation(X_val, y_val)
-        reader, X, _, _, fault = open_stream(self, chunks, n_classes=0)
+        reader, X, y, _, fault = open_stream(self, chunks, n_classes=0)
+        self._warn_of_scale(np.asarray(y))
 
         def take(count):
             X, y, weights = reader.take(count)
@@ -322,6 +331,9 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
         self._fit_stream(reader, X, take, validate=validate, fault=fault)
         return self
+
+    def _warn_of_scale(self, y):
+        warn_of_scale(self, regression_loss(self.loss, **self._loss_parameters()), y)
 
     def _validation(self, X, y):
         """A callback that traces the mean loss on validation rows, or None without rows."""

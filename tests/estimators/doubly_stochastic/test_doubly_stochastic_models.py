@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -101,6 +102,32 @@ def test_regression_finds_the_function(loss, tolerance):
     model = DoublyStochasticRegressor(gamma=2.0, loss=loss, epsilon=0.05, average="tail", random_state=0)
     model.fit(X, TARGETS)
     assert np.sqrt(np.mean((model.predict(X) - TARGETS) ** 2)) < tolerance
+
+
+@pytest.mark.parametrize(
+    "loss, scale, warns",
+    [
+        ("squared_error", 1e-3, False), ("squared_epsilon_insensitive", 1e3, False), ("huber", 1e-3, False),
+        ("huber", 1e3, True), ("absolute_error", 1e-3, True), ("absolute_error", 1.0, False), ("quantile", 1e3, True),
+        ("epsilon_insensitive", 1e-3, True),
+    ],
+)  # fmt: skip
+def test_a_warning_names_the_remedy_for_targets_far_from_the_length_of_steps(loss, scale, warns):
+    """On targets of 1e-3 the absolute error left 30,000 times their variance, and nothing said so."""
+    y, model = scale * (TARGETS + 5.0), DoublyStochasticRegressor(loss=loss, **SMALL)
+    ways = [
+        lambda model: model.fit(X, y),
+        lambda model: model.partial_fit(X, y),
+        lambda model: model.fit_chunks([(X, y)]),
+    ]
+    for learn in ways:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            learned = learn(clone(model))
+            learned.partial_fit(X, y)  # says nothing more
+            learn(clone(model).set_params(step_size=0.1))  # was chosen
+        said = [str(warning.message) for warning in caught if "standard deviation" in str(warning.message)]
+        assert len(said) == warns and all("Scale y" in sentence for sentence in said)
 
 
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
