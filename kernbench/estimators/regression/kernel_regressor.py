@@ -75,7 +75,8 @@ class KernelRegressor(ExpansionRegressor):
         Precision of kernel values; sums are float64. ``"auto"`` is float64 for ``newton`` and for at most 2,000 rows,
         float32 above, where ``smo`` ends in float64 if the rounding of float32 keeps its gap above `tol`.
     warm_start : bool, default=False
-        Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same.
+        Start the next ``fit`` from the solution of the last one, if the number of rows and the solver are the same;
+        not from one far worse than f = 0, such as that for targets a million times as large.
     random_state : int, RandomState, Generator or None, default=None
         Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
         (``np.random.seed``).

@@ -55,7 +55,8 @@ class KernelSVR(KernelRegressor):
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision of kernel values, as in `KernelSVC`.
     warm_start : bool, default=False
-        Start the next ``fit`` from the solution of the last one, if the number of rows is the same.
+        Start the next ``fit`` from the solution of the last one, if the number of rows is the same;
+        not from one far worse than f = 0, such as that for targets a million times as large.
     random_state : int, RandomState, Generator or None, default=None
         Draws the rows of ``gamma="median"``; not used otherwise.
     callback : callable or list of callables, default=None
