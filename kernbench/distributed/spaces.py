@@ -96,7 +96,6 @@ def fit_nystroem(nystroem, blocks, names, kernel, y, rng, used=None):
         raise ValueError("landmarks='leverage' needs all rows at once: choose 'uniform', 'stratified' or 'kmeans'")
     if choice == "stratified" and y is None:
         raise ValueError("landmarks='stratified' needs class labels: give them as y, or choose 'uniform'")
-    check_columns(nystroem.landmarks, text_names(getattr(blocks, "names", None)))  # features have no names
     nystroem.n_features_in_, nystroem.kernel_ = blocks.n_columns, kernel
     y = y if y is None or used is None else y[used]
     return nystroem._fit_to(rows_to_draw(blocks, 20 * nystroem.n_landmarks, used), y, rng)

@@ -327,19 +327,6 @@ def test_landmarks_are_those_of_the_rows_with_a_weight(model, examples):
         np.testing.assert_array_equal(found.feature_map_.landmarks_, other.feature_map_.landmarks_)
 
 
-def test_own_landmarks_with_columns_in_another_order_are_refused(examples):
-    pandas = pytest.importorskip("pandas")
-    X, y = examples(300, 2)
-    rows = pandas.DataFrame(X, columns=["a", "b"])
-    for make in (
-        lambda landmarks: ROCSVC("rbf", landmarks=landmarks, random_state=0),
-        lambda landmarks: make_pipeline(Nystroem(landmarks=landmarks), LinearSVC(solver="bundle")),
-    ):
-        Distributed(make(rows[:20])).fit([rows], y)
-        with pytest.raises(ValueError, match=r"landmarks has the columns \['b', 'a'\], which should be those of X"):
-            Distributed(make(rows[:20][["b", "a"]])).fit([rows], y)
-
-
 def test_what_the_estimator_has_is_there(examples):
     X, y = examples(600, 3)
     model = Distributed(DoublyStochasticClassifier(loss="log_loss", max_iter=3, block_size=8, random_state=0)).fit(
