@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "508d2c568855a7d2": (
+    "bb95e331cbd7a259": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -47,7 +47,8 @@ MEASURE_ALIKE = {
         "cascades of kernel machines, stochastic DCA with squared losses, averages that change between runs and models "
         "of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large targets; "
         "features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another order; "
-        "frames as output, read-only arrays and metadata routing. Other searches and fits have the same numbers, to "
+        "frames as output, read-only arrays and metadata routing; intercepts and dual bounds of targets below 1e-60, and "
+        "starts far worse than zero. Other searches and fits have the same numbers, to "
         "the bit",
     )
 }
