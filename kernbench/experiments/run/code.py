@@ -47,7 +47,7 @@ MEASURE_ALIKE = {
         "cascades of kernel machines, stochastic DCA with squared losses, averages that change between runs and models "
         "of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large targets; "
         "features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another order; "
-        "frames as output, read-only arrays and metadata routing; intercepts and dual bounds of targets below 1e-60, and "
+        "frames as output, read-only arrays, metadata routing; intercepts and dual bounds of targets below 1e-60, and "
         "starts far worse than zero. Other searches and fits have the same numbers, to "
         "the bit",
     )
