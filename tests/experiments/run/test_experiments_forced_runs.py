@@ -3,7 +3,7 @@
 import pytest
 
 from kernbench.experiments.run import Store, environment, run
-from kernbench.report.page.provenance import described
+from kernbench.report.page.provenance import environments
 from kernbench.report.records.cells import setup_of
 
 
@@ -33,6 +33,6 @@ def test_a_forced_record_is_another_measurement_and_its_times_are_compared_with_
 
 
 def test_the_report_shows_it(two_records):
-    usual, forced = (dict(described(record["environment"])) for record in two_records)
+    usual, forced = (dict(environments([record])[0][0]) for record in two_records)
     (label,) = forced.keys() - usual.keys()
     assert "MORE THREADS THAN CORES" in label and "2 threads on 1 cores" in forced[label]

@@ -305,6 +305,15 @@ def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, f
     assert {record["dataset"] for record in snapshot(tmp_path, **again, any_machine=True).records} == {"begun"}
 
 
+def test_what_another_machine_has_measured_is_not_missing(tmp_path, make_experiment, fake, clean, monkeypatch):
+    experiment = make_experiment(fake("first"), fake("second"))
+    snapshot(tmp_path, experiments=[experiment], scale="quick", skip=["*/second"])
+    monkeypatch.setattr(environment, "collect", lambda: clean | {"processor": "another"})
+    snapshot(tmp_path, experiments=[experiment], scale="quick", max_hours=1e-9)
+    (cut,) = json.loads((tmp_path / MANIFEST).read_text())["cut"]
+    assert (cut["method"], cut["why"]) == ("second", "not measured yet")
+
+
 def test_a_part_by_patterns_is_told_and_the_rest_is_listed(tmp_path, make_experiment, fake, clean):
     experiment = make_experiment(fake("first"), fake("second"), fake("third"))
     parts = {"only": ["fake/*/[fs]*"], "skip": ["*/second"]}

@@ -66,7 +66,7 @@ def _at_most(method, words):
 EXPERIMENT = Experiment(
     name="dsg-batches",
     title="Doubly stochastic gradients: small batches, many passes",
-    paper=f"{PAPER}, Algorithm 1",
+    paper=f"{PAPER}, section 3",
     group="Doubly stochastic",
     methods=METHODS,
     scales={"quick": QUICK, "paper": PAPER_SCALE},

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 from kernbench._files import written_whole
+from kernbench.experiments.run.stored import place_of
 
 MANIFEST = "manifest.json"
 MACHINE = ("processor", "n_cores", "blas", "platform", "python", "numpy", "scipy", "scikit-learn")
@@ -58,7 +59,7 @@ def description(records, environment, runs, summary):
         "measured_hours": round(sum(record["seconds"].get("total") or 0.0 for record in records) / 3600, 3),
         "records": len(records),
         "records_ok": sum(record["status"] == "ok" for record in records),
-        "cut": [*_gaps(summary), *_not_started(summary), *_failed(records)],
+        "cut": [*_gaps(summary), *_not_started(summary, records), *_failed(records)],
     }
 
 
@@ -78,16 +79,17 @@ def _gaps(summary):
     return [_cut(gap.experiment, None, gap.method, None, gap.reason) for gap in summary.gaps]
 
 
-def _not_started(summary):
+def _not_started(summary, records):
     """List data sets with cells that have no record; of a cell whose time is unknown only the first repeat is certain.
 
-    Of a data set without any record one line stands for all methods.
+    Of a data set without any record one line stands for all methods. Records of any machine count: to run a race anew,
+    because this machine has measured a part of it only, is another matter.
     """
-    left, begun = {}, set()
+    left, begun, measured = {}, set(), {place_of(record) for record in records}
     for planned in summary.planned:
         cell = planned.cell
         place = cell.experiment, cell.dataset
-        if planned.stored:
+        if planned.stored or cell.place in measured:
             begun.add(place)
         elif cell.repeat == 0 or planned.expected_seconds is not None:
             methods = left.setdefault(place, {})
