@@ -402,8 +402,8 @@ def batches(records):
         return "There are no records of `dsg-batches` in the report.\n"
     table = _table(["test error, %", *heads.values()], rows)
     return (
-        f"{table}\n{records.machine(*places)}. Batches of 64 with blocks of 32 take {_range(small)} times as long as the "
-        f"default, 3,000 steps {_range(many)} times.\n"
+        f"{table}\n{records.machine(*places)}. Batches of 64 with blocks of 32 take {_range(small)} times as long as "
+        f"the default, 3,000 steps {_range(many)} times.\n"
     )
 
 
