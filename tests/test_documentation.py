@@ -12,6 +12,7 @@ import pytest
 import kernbench
 from kernbench._models import MODELS
 from kernbench.cli import main
+from kernbench.cli.group import CONTEXT
 from kernbench.experiments import registry
 
 ROOT = Path(__file__).parents[1]
@@ -98,7 +99,7 @@ def test_commands_of_a_page_exist_with_their_options_and_experiments(page):
         known = {name for parameter in group.params for name in parameter.opts} | {"--help"}
         assert {word for word in words if word.startswith("--")} <= known, command
         if group.name in ("run", "snapshot") and "--plugin" not in words:
-            named = group.make_context(group.name, words, resilient_parsing=True).params["experiments"]
+            named = group.make_context(group.name, words, resilient_parsing=True, **CONTEXT).params["experiments"]
             assert {*named} <= {*registry.names(), "all", "NAME", "width"}, command  # CONTRIBUTING.md declares the last
 
 
