@@ -347,6 +347,6 @@ EXPERIMENT = Experiment(
     "paper's α, no iterate of a pass has an objective below that of f = 0, which is then returned: "
     "one class for all rows. On Forest the default damping of 1e-4 is what costs most: labels without noise bear "
     "less, and larger blocks of features less still. SMO, with the same α and width, shows what the minimum of the "
-    "objective reaches: on Forest not the paper's errors of the exact methods, whose columns must have been scaled in "
-    "another way. `forest-narrow`, at half the width of the first setting on Forest, runs only by name. One thread.",
+    "objective reaches: on Forest not the paper's errors of the exact methods, whose columns, width or α must have "
+    "been others. `forest-narrow`, at half the width of the first setting on Forest, runs only by name. One thread.",
 )  # fmt: skip
