@@ -68,6 +68,14 @@ def test_a_bound_inside_the_interval_of_the_mean_cannot_be_judged(measured, reco
     assert judgement.interval == f"Mean of 3 repeats; 95 % interval {interval}, by Student's t."
 
 
+@pytest.mark.parametrize(("bound", "verdict"), [(0.7, HOLDS), (0.84, OPEN), (0.99, FAILS)])
+def test_an_interval_is_judged_in_the_direction_of_its_metric(measured, records, found, bound, verdict):
+    rows = [records.one(repeat=k, metrics={"rate": rate}) for k, rate in enumerate((0.80, 0.85, 0.90))]
+    (finding,) = found(measured, rows, Bound("", "smo", "rate", bound))
+    assert finding.verdict == verdict
+    assert ("inside the interval" in finding.judgements[0].why) == (verdict == OPEN)
+
+
 def test_the_test_behind_the_verdict_on_a_ratio_is_that_of_its_interval(measured, records, found):
     """A median of 0.5 would hold where the test, on the mean of logarithms, leaves it open."""
     claim = Bound("", "smo", "fit_seconds", 0.8, baseline="libsvm")

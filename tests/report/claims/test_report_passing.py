@@ -59,13 +59,21 @@ def test_more_is_better_for_a_metric_that_says_so(toy, records):
     assert judge(records.results(toy, rows), "adult", claim).value == pytest.approx(2.0)
 
 
+def test_a_negative_value_may_be_missed_by_a_share_of_its_magnitude(toy, records):
+    claim = Passing("", "smo", "sbp", "objective", 1.0, within=0.1)
+    trace = {"seconds": [1.0, 2.0, 3.0], "objective": [0.0, -0.95, -1.0]}
+    rows = [records.one("sbp", seconds=10.0), records.one("smo", trace=trace)]
+    rows[0]["metrics"]["objective"] = -1.0
+    assert judge(records.results(toy, rows), "adult", claim).value == pytest.approx(2.0)
+
+
 def test_without_the_baseline_the_claim_is_open(toy, records):
     claim = Passing("", "smo", "sbp", "test_error", 1.0)
     assert judge(records.results(toy, [records.one("smo")]), "adult", claim).verdict == OPEN
 
 
 def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, records):
-    claim = Passing("", "smo", "sbp", "test_error", 0.5)
+    claims = [Passing("", "smo", "sbp", "test_error", 0.5, later=later) for later in (False, True)]
     arrivals = {"in time": (2.0, 2.1), "late": (7.0, 7.1), "apart": (2.0, 8.0), "never": (2.0, None)}
     found = {}
     for name, row in arrivals.items():
@@ -73,11 +81,11 @@ def test_repeats_on_both_sides_or_that_never_arrive_leave_the_claim_open(toy, re
         for k, at in enumerate(row):
             trace = {"seconds": [1.0, at or 9.0], "test_error": [0.5, 0.3 if at is None else 0.1]}
             rows.append(records.one("smo", repeat=k, trace=trace))
-        found[name] = judge(records.results(toy, rows), "adult", claim)
-    assert {name: judgement.verdict for name, judgement in found.items()} == {
-        "in time": HOLDS, "late": FAILS, "apart": OPEN, "never": OPEN,
+        found[name] = [judge(records.results(toy, rows), "adult", claim) for claim in claims]
+    assert {name: [one.verdict for one in both] for name, both in found.items()} == {
+        "in time": [HOLDS, FAILS], "late": [FAILS, HOLDS], "apart": [OPEN, OPEN], "never": [OPEN, OPEN],
     }  # fmt: skip
-    assert "in 1 of 2 repeats" in found["never"].why and "or never" in found["never"].interval
+    assert "in 1 of 2 repeats" in found["never"][0].why and "or never" in found["never"][0].interval
 
 
 def test_times_are_compared_within_repeats_by_the_geometric_mean_of_their_shares(toy, records):

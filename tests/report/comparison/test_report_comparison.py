@@ -94,6 +94,14 @@ def test_one_kernel_evaluation_more_is_always_found(compared, repeats, n_repeats
     assert verdict(compared(after, repeats(seconds)), "n_kernel_evaluations") == BETTER
 
 
+def test_counters_that_change_both_ways_are_judged_by_their_sum(compared, repeats):
+    after = repeats(np.ones(2))
+    for record, more in zip(after, (1, -5)):
+        record["n_kernel_evaluations"] += more
+    assert verdict(compared(repeats(np.ones(2)), after), "n_kernel_evaluations") == BETTER
+    assert verdict(compared(after, repeats(np.ones(2))), "n_kernel_evaluations") == WORSE
+
+
 def test_counters_of_a_method_with_a_time_budget_are_not_exact(compared, repeats):
     after = repeats(np.ones(2), "sbp-quarter")
     after[0]["n_kernel_evaluations"] += 1
@@ -190,6 +198,12 @@ def test_a_worse_accuracy_is_found_repeat_by_repeat(compared, records):
     rows = [[records.one(repeat=k, error=f * e) for k, e in enumerate(errors)] for f in (1, 1.2)]
     assert verdict(compared(*rows), "test_error") == WORSE
     assert verdict(compared(*reversed(rows)), "test_error") == BETTER
+
+
+def test_five_pairs_that_agree_decide_nothing_and_are_told(compared, records):
+    """Their p value is 2⁻⁴ at the least."""
+    rows = [[records.one(repeat=k, error=f * e) for k, e in enumerate(np.linspace(0.1, 0.3, 5))] for f in (1, 1.2)]
+    assert verdict(compared(*rows), "test_error") == UNDECIDED
 
 
 def test_cells_of_one_side_are_listed(compared, repeats, records):

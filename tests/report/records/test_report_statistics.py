@@ -57,6 +57,14 @@ def test_ties_count_half():
     assert compare([1.0] * 4 + [2.0], [1.0] + [2.0] * 4).superiority == pytest.approx((16 + 8 / 2) / 25)
 
 
+def test_with_ties_the_rank_test_is_the_normal_approximation():
+    from scipy.stats import mannwhitneyu
+
+    first, second = [1.0, 2.0, 2.0, 3.0, 4.0], [2.0, 3.0, 5.0, 6.0, 7.0]
+    exact, approximate = (mannwhitneyu(first, second, method=name).pvalue for name in ("exact", "asymptotic"))
+    assert compare(first, second).p_value == approximate != exact
+
+
 def test_equal_values_do_not_differ():
     """SciPy 1.18 has no p value for them, and NaN has no place in Holm's order."""
     found = compare([0.1] * 10, [0.1] * 10)

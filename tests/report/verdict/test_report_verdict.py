@@ -76,6 +76,19 @@ def test_an_unfinished_fit_that_errs_less_is_named_but_not_advised(toy, records,
     assert "Slower, but below LIBSVM's test error: SBP on adult (14.00 % in 30 s)." in found.sentences
 
 
+def test_an_error_that_is_less_by_scatter_alone_is_not_named(toy, records, advised):
+    rows = [records.one("libsvm", repeat=k, error=0.149, seconds=8.0) for k in range(3)]
+    rows += [records.one("sbp", repeat=k, error=error, seconds=30.0) for k, error in enumerate((0.1, 0.17, 0.14))]
+    (advice,) = advised(toy, rows).advices
+    assert advice.method == "libsvm" and advice.better == []
+
+
+def test_a_usual_choice_that_fails_now_and_then_remains_the_level(toy, records, advised):
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.failure("libsvm", repeat=1)]
+    rows += [records.one("sbp", repeat=k, error=0.17, seconds=1.0) for k in range(2)]
+    assert advised(toy, rows).advices[0].method == "libsvm"
+
+
 def test_without_libsvm_the_best_error_is_the_level(toy, records, advised):
     rows = [records.one("smo", error=0.149, seconds=4.0), records.one("sbp", error=0.17, seconds=1.0)]
     assert 'solver="smo"' in advised(toy, rows).headline
