@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from kernbench.kernels import Gaussian, Laplacian, Precomputed
 from kernbench.kernels.rows import KernelRows
@@ -15,8 +16,8 @@ from kernbench.problems.certificate import extended
 from kernbench.problems.certificate.certify import certify, measured
 from kernbench.problems.certificate.extended import LONG, Expansion, Features
 from kernbench.problems.certificate.kernel_values import error_of_values
-from kernbench.problems.certificate.risks import MarginRisk, ScoresRisk
-from kernbench.problems.certificate.rounding import Rounding
+from kernbench.problems.certificate.risks import MarginRisk, PairRisk, ScoresRisk
+from kernbench.problems.certificate.rounding import Rounding, of_expansion, of_weights
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers.base import Solution
 
@@ -29,9 +30,9 @@ def risk_of_pairs(alpha):
     return ScoresRisk(lambda scores: pairs.value_and_subgradient(scores, "hinge"), alpha, 40, 2.0)
 
 
-def risk_of_margins(weight=1.0, loss="hinge"):
+def risk_of_margins(weight=1.0, loss="hinge", alpha=0.1):
     rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
-    return MarginRisk(MarginProblem(rows, Y, alpha=0.1, weights=np.full(40, weight), loss=loss))
+    return MarginRisk(MarginProblem(rows, Y, alpha=alpha, weights=np.full(40, weight), loss=loss))
 
 
 @pytest.mark.parametrize("alpha", [1e-3, 10.0])
@@ -62,6 +63,53 @@ def test_the_change_of_a_risk_covers_that_of_its_scores(weight, loss):
     before, after = risk.value(scores, 0.0), risk.value(scores - error * Y, 0.0)
     bound = risk.change(float(before), error)
     assert 0.5 * bound <= after - before <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_change_and_slopes_of_a_risk_of_pairs_are_covered(loss):
+    """Where one score of each pair falls as the other grows."""
+    pairwise = SimpleNamespace(drawn=None, loss=loss)
+    risk = PairRisk(SimpleNamespace(pairwise=pairwise, positive=Y > 0, weights=None, alpha=0.1, n=40))
+    scores, error = -0.5 * Y.astype(LONG), 1e-3
+    before, after = risk.value(scores, 0.0), risk.value(scores - error * Y, 0.0)
+    bound = risk.change(float(before), error)
+    assert 0.5 * bound <= after - before <= bound * (1 + 1e-9)
+    assert 0.2 * risk.reach <= np.abs(risk.evaluate(np.zeros(40))[1]).sum() <= risk.reach
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_rounding_grows_in_proportion_to_weights_and_alpha(loss):
+    one, five = risk_of_margins(1.0, loss, 0.1), risk_of_margins(5.0, loss, 0.5)
+    for of, size in ((of_weights, (0.1, 3.0, 2.0, 4)), (of_expansion, (3.0, 2.0, 1e-12))):
+        known = of(one, 0.5, *size)
+        larger = of(five, 2.5, *((0.5, *size[1:]) if of is of_weights else size))  # of the gap, too
+        ratios = larger.objective / known.objective, larger.bound / known.bound
+        assert ratios == pytest.approx((5.0, 5.0), rel=1e-9)
+
+
+def test_scores_of_sparse_rows_some_of_which_are_empty_are_those_of_dense_ones():
+    Z, w = X.copy(), np.array([0.1, 0.2, -0.1])
+    Z[[0, 5, 6, 39]] = 0.0
+    found = [Features(form(Z)).scores(w) for form in (np.asarray, sparse.csr_matrix)]
+    np.testing.assert_allclose(*np.array(found, dtype=np.float64), rtol=1e-15)
+
+
+def test_a_bound_above_the_objective_of_zero_is_lowered_to_it():
+    out_of_reach = SimpleNamespace(work=np.inf)
+    settings = {"objective": 1.5, "gap": 0.1, "tol": 1e-3, "known": Rounding(0.0, 0.0)}
+    found = certify(risk_of_margins(), Solution(np.ones(40)), make_space=lambda: out_of_reach, **settings)
+    assert (found.objective, found.gap) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("error, is_zero", [(1e-16, True), (1e-18, False)])
+def test_an_objective_below_zero_by_rounding_alone_gives_way_to_zero(monkeypatch, error, is_zero):
+    """Where objectives may be negative the optimum may be f = 0."""
+    found = -1e-17, error, -2e-17, np.zeros(40)
+    monkeypatch.setattr("kernbench.problems.certificate.certify._extended", lambda *arguments: found)
+    risk = SimpleNamespace(lowest=-np.inf, at_zero=lambda: (0.0, 0.0), change=lambda risk, error: 0.0)
+    settings = {"objective": 1e-17, "gap": 1e-17, "tol": 1e-3, "known": Rounding(1e-16, 1e-16)}
+    certificate = certify(risk, Solution(np.ones(40)), make_space=lambda: SimpleNamespace(work=0), **settings)
+    assert (certificate.intercept_of_zero is not None) == is_zero
 
 
 @pytest.mark.parametrize("folding, is_zero", [(0.05, False), (0.2, True)])
