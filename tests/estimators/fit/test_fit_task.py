@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.problem import Task
+from kernbench.estimators.fit.runs import Runs
 from kernbench.solvers import driver, tracing
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
@@ -130,6 +131,13 @@ def test_a_path_goes_from_solution_to_solution_in_its_own_order():
     np.testing.assert_allclose([one.weights_[0] for one in models], [3 / 1.1, 3 / 11, 3 / 2], atol=1e-8)
     assert task.problems[0].starts == [None, *(float(one.weights_[0]) for one in in_turn[:2])]
     assert all(one.classes_ is in_turn[0].classes_ for one in models) and not hasattr(model, "weights_")
+
+
+def test_each_problem_has_an_equal_share_of_the_time_that_is_left(monkeypatch):
+    given = []
+    monkeypatch.setattr(Runs, "_solve_path", lambda self, k, problem, data, budget: given.append(budget) or 1.0)
+    Runs(MeanTask(Mean(max_seconds=12.0), [1.0] * 3), [1.0])._work()
+    assert given == [4.0, 5.5, 10.0]
 
 
 @pytest.mark.parametrize("alphas", [[], [0.0], [[1.0]], ["x"], [np.inf]])

@@ -58,14 +58,19 @@ def test_float32_on_request_stays_float32():
     assert model.dtype_ == "float32" and model.status_ == "stagnated"
 
 
-def test_limits_count_both_parts():
-    model, X, y = hard("classes", dtype="float32")
+@pytest.mark.parametrize("kind", ["regression", "classes"])
+def test_limits_count_both_parts(kind):
+    model, X, y = hard(kind, dtype="float32")
     with pytest.warns(ConvergenceWarning):
-        in_float32 = model.fit(X, y).n_iter_[0]
-    limited = model.set_params(dtype="auto", max_iter=int(in_float32))
+        in_float32 = int(np.max(model.fit(X, y).n_iter_))
+    limited = model.set_params(dtype="auto", max_iter=in_float32)
     with pytest.warns(ConvergenceWarning):
         limited.fit(X, y)
     assert limited.dtype_ == "float32" and limited.n_iter_[0] <= in_float32
+    if kind == "regression":  # which takes more than two steps in float64
+        with pytest.warns(ConvergenceWarning, match="stopped at max_iter"):
+            limited.set_params(max_iter=in_float32 + 2).fit(X, y)
+        assert limited.dtype_ == "float64" and limited.n_iter_[0] == in_float32 + 2
 
 
 def test_a_callback_sees_one_run():

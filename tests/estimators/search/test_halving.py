@@ -1,5 +1,7 @@
 """search="halving": the better cells of each round go on to more rows, and the last ones have the scores of all."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_moons
@@ -7,7 +9,8 @@ from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 from sklearn.preprocessing import scale
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search.halving import sizes
+from kernbench.estimators.search.folds import Fold
+from kernbench.estimators.search.halving import Halving, sizes
 from kernbench.estimators.search.subsamples import nested_order
 from kernbench.solvers import progress
 
@@ -109,6 +112,25 @@ def test_a_rare_class_stays_in_each_held_out_part():
     found = KernelSVCCV(CS, GAMMAS, cv=5, scoring="roc_auc", search="halving", random_state=0).fit(X, y)
     rows = {int(after.removesuffix(" rows")) for after in found.cv_results_["dropped_after"] if after is not None}
     assert rows == {1000} and np.isfinite(found.cv_results_["dropped_score"][~finalists(found)]).all()
+
+
+def test_a_stratum_is_of_one_class_in_one_held_out_part_with_or_without_weight():
+    codes, part, used = np.repeat([0, 1], 12), np.arange(24) % 3, np.arange(24) % 4 > 0
+    folds = [Fold(np.flatnonzero(part != j), np.flatnonzero(part == j)) for j in range(3)]
+    strata = Halving._strata(SimpleNamespace(examples=SimpleNamespace(codes=codes, used=used), folds=folds))
+    assert len(set(strata)) == len(set(zip(strata, codes, part, used))) == 12
+
+
+def test_cells_without_a_score_are_dropped_before_others():
+    def of_both_classes(model, X, y):
+        labels = model.predict(X)
+        return float(np.mean(labels == y)) if len(np.unique(labels)) == 2 else np.nan
+
+    X, y = noisy(weights=[0.7])
+    settings = {"cv": 3, "factor": 2, "search": "halving", "random_state": 0, "scoring": of_both_classes}
+    found = KernelSVCCV([1e-6, 1e-5, 1.0, 10.0], [0.05], **settings).fit(X, y)
+    assert np.isnan(found.cv_results_["dropped_score"]).all()
+    assert finalists(found).tolist() == [False, False, True, True]
 
 
 def test_folds_without_a_class_are_scored_on_subsamples_as_on_all_rows():

@@ -202,6 +202,7 @@ BAD = [
     ({"cv": PredefinedSplit(np.repeat([0, 1], 30))}, {}, "has no row of class"),
     ({"cv": [(np.arange(30), np.arange(60))]}, {}, "trains on rows that it holds out"),
     ({"cv": [(np.arange(60), np.arange(60, 70))]}, {}, "row numbers outside"),
+    ({"cv": [(np.repeat(np.arange(20, 60), 2), np.arange(20))]}, {}, "has rows twice in its training part"),
     ({"cv": [(np.arange(60), [])]}, {}, "holds out no rows"),
     ({"cv": []}, {}, "makes no folds"),
     ({"scoring": "neg_log_loss"}, {}, "needs probabilities"),

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, make_scorer, median_absolute_error
 from sklearn.model_selection import GridSearchCV
 
 from kernbench import KernelRegressorCV, KernelSVC, KernelSVCCV
+from kernbench.estimators.search.held_out import HeldOut
 
 BY_NAME = {str(face): face for face in FACES}
 COSTS = np.array([1.0, 2.0, 5.0])
@@ -51,6 +52,13 @@ def test_one_among_several_scores_and_the_workers():
     for column in ("mean_test_own", "mean_test_accuracy"):
         np.testing.assert_allclose(search.cv_results_[column], grid.cv_results_[column], atol=1.01 / 40)
     assert {rows.shape for rows in seen} == {(40, 5)}
+
+
+def test_a_row_on_the_boundary_has_the_label_that_its_model_predicts():
+    model = KernelSVC("linear").fit([[-1.0], [1.0]], [3, 5])
+    values = model.decision_function([[0.0]])
+    held_out = HeldOut.of(values[:, None], model.classes_, "ovr", False)
+    assert values == 0.0 and held_out.predict([[0]]) == model.predict([[0.0]]) == 5
 
 
 def test_weights_go_to_the_scores_that_take_them():

@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 from kernbench import KernelRegressorCV
 from kernbench.estimators.search import cells, fold_paths, one_kernel, store
+from kernbench.estimators.search.results import results_of
 
 every_face = pytest.mark.parametrize("face", FACES, ids=str)
 
@@ -36,6 +37,27 @@ def test_folds_side_by_side_give_the_same_cells(face, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(one.cv_results_["params"])
     again = face.make(memory=tmp_path).fit(X, y)
     assert_same_cells(again, one, 1e-9)
+
+
+def test_folds_side_by_side_are_all_counted_that_did_not_converge():
+    X, y = FACES[1].data()
+    said = []
+    for n_jobs in (1, 2):
+        with joblib.parallel_config(backend="threading"), pytest.warns(ConvergenceWarning) as caught:
+            FACES[1].make(n_jobs=n_jobs, max_iter=1, refit=False).fit(X, y)
+        said += [str(warning.message) for warning in caught if "fits of the search" in str(warning.message)]
+    assert len(said) == 2 and said[0] == said[1]
+
+
+def test_columns_of_scores_are_those_of_a_grid_search():
+    """Population standard deviations; equal cells have the best of their ranks, unfinished ones the last."""
+    times = {"fit_seconds": np.ones(2), "score_seconds": np.ones(2)}
+    found = [{"score": np.array(own)} for own in ((0.5, 0.7), (0.9, 0.7), (0.7, 0.9))]
+    cells = [{"params": {"C": float(k)}, "scores": own, **times} for k, own in enumerate(found)]
+    table = results_of([*cells, {"params": {"C": 9.0}}], 2)
+    assert table["mean_test_score"][:3] == pytest.approx([0.6, 0.8, 0.8])
+    assert table["std_test_score"][:3] == pytest.approx([0.1] * 3)
+    assert table["rank_test_score"].tolist() == [3, 1, 1, 4]
 
 
 class Solved:
