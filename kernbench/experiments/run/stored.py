@@ -91,10 +91,9 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
 def _of_another(race, of_place, machines, checksum_of):
     """The last records of a race if one machine has made them all; else none, since a report shows the last ones."""
     last = [(cell, of_place[cell.place][-1]) for cell in race if cell.place in of_place]
-    found = {tuple(record["environment"].get(name) for name in MACHINE) for _, record in last}
-    if len(last) < len(race) or len(found) > 1:
+    if len(last) < len(race):
         return {}
-    there = dict(zip(MACHINE, found.pop()))
+    there = {name: last[0][1]["environment"].get(name) for name in MACHINE}  # with others the keys below differ
     for cell, record in last:
         checksum = checksum_of(cell, record)
         keys = (cell_key(cell, checksum, {**machine.environment(cell), **there}) for machine in machines)

@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from kernbench.experiments.run import run
-from kernbench.experiments.run.storing.claims import Claims
+from kernbench.experiments.run.storing.claims import Claims, Others
 from kernbench.experiments.run.storing.store import Store
 
 
@@ -60,6 +61,16 @@ def test_a_cell_that_another_run_finishes_meanwhile_is_not_measured_again(tmp_pa
     assert [event.kind for event in events][-3:] == ["finished", "note", "skipped"]
     assert "another run measures in" in events[-2].message and events[-1].record == made
     assert (events[-1].done, events[-1].total) == (2, 2)
+
+
+def test_records_of_this_run_are_not_those_of_another(tmp_path, make_record):
+    store = Store(tmp_path)
+    others, tasks = Others(store, {"fake": None}), {}
+    for key in "ab":
+        store.append(make_record(key=key))
+        tasks[key] = SimpleNamespace(key=key, cell=SimpleNamespace(experiment="fake"))
+    others.ignore(make_record(key="a"))
+    assert others.record(tasks["a"]) is None and others.record(tasks["b"])["key"] == "b"
 
 
 SCRIPT = """

@@ -19,7 +19,7 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.outdated import outdated
-from kernbench.experiments.run.progress import Expectations, RunSummary
+from kernbench.experiments.run.progress import Expectations, RunSummary, total_expected
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
 from kernbench.experiments.run.schedule import Task
 from kernbench.experiments.run.snapshot import snapshot
@@ -208,6 +208,7 @@ def test_what_ran_out_of_time_counts_as_its_limit(make_experiment, fake):
         {"experiment": "fake", "scale": "quick", "dataset": name, "method": "good", **how}
         for name, how in (
             ("cut", {"status": "timeout", "seconds": {}, "limits": {"seconds": 90.0}}),
+            ("cut", {"status": "timeout", "seconds": {}, "limits": {"seconds": 9.0}}),
             ("short", {"status": "ok", "seconds": {"total": 30.0}, "limits": {}}),
         )
     ]
@@ -215,6 +216,11 @@ def test_what_ran_out_of_time_counts_as_its_limit(make_experiment, fake):
     cells, _ = plan([experiment], "quick", repeats=1, seconds_of=expectations.of_all)
     assert [cell.dataset for cell in cells] == ["short", "new", "cut"]
     assert [expectations.of(cell) for cell in cells] == [30.0, None, None]  # a failed cell is not repeated
+
+
+def test_a_cell_of_unknown_time_counts_as_the_mean_of_the_others():
+    assert total_expected([10.0, None, 20.0]) == 45.0
+    assert total_expected([]) == 0.0 and total_expected([None]) is None
 
 
 @pytest.mark.slow
@@ -401,10 +407,10 @@ def test_cells_wait_while_other_programs_compute(tmp_path, make_experiment, fake
 def test_a_pause_is_measured(monkeypatch):
     machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: 0.1)
     assert not machine.is_busy() and machine.paused_seconds == 0.0
-    used, clock = iter([2.0, 0.0]), iter([1.0, 4.0])
+    used, clock = iter([2.0, 2.0, 0.0]), iter([1.0, 4.0, 9.0])
     monkeypatch.setattr(idle_module, "monotonic", lambda: next(clock))
     machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: next(used))
-    assert machine.is_busy() and not machine.is_busy() and machine.paused_seconds == 3.0
+    assert [machine.is_busy() for _ in range(3)] == [True, True, False] and machine.paused_seconds == 8.0
 
 
 @pytest.mark.parametrize(("busy", "own", "cores"), [(3.0, 1.0, 2.0), (1.0, 1.0, 0.0)])

@@ -97,9 +97,10 @@ def test_two_processes_append_without_mixing_lines(tmp_path, make_record):
 
 def test_latest_takes_the_newest_of_each_key_and_keeps_a_success(tmp_path, make_record):
     store = Store(tmp_path)
-    for key, status, seed in [("a", "error", 1), ("a", "ok", 2), ("b", "ok", 3), ("b", "ok", 4), ("b", "timeout", 5)]:
+    ends = [("a", "error"), ("a", "ok"), ("b", "ok"), ("b", "ok"), ("b", "timeout"), ("c", "error"), ("c", "timeout")]
+    for seed, (key, status) in enumerate(ends, 1):
         store.append(make_record(key=key, status=status, seed=seed))
-    assert {key: record["seed"] for key, record in store.latest("fake").items()} == {"a": 2, "b": 4}
+    assert {key: record["seed"] for key, record in store.latest("fake").items()} == {"a": 2, "b": 4, "c": 7}
 
 
 def test_the_newest_record_is_the_one_begun_last_wherever_a_merge_has_put_it(tmp_path, make_record):

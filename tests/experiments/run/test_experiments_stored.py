@@ -1,0 +1,40 @@
+"""Which records stand for cells: those of this machine and, where that is asked for, races of one other machine."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kernbench.experiments.run.cells import cell_key, plan
+from kernbench.experiments.run.stored import stored
+
+
+def environment(processor):
+    return {"processor": processor, "n_threads": 1, "blas": "a blas"}
+
+
+@pytest.mark.parametrize(
+    ("processors", "n_here", "n_anywhere"),
+    [
+        (("here", "here"), 2, 2),
+        (("there", "there"), 0, 2),
+        (("there", None), 0, 0),  # begun there
+        (("there", "elsewhere"), 0, 0),  # whose times cannot be compared
+        (("here", "there"), 1, 1),
+    ],
+)
+def test_a_race_of_another_machine_counts_as_a_whole(make_experiment, fake, processors, n_here, n_anywhere):
+    cells, _ = plan([make_experiment(fake("first"), fake("second"))], "quick")
+    places = ("experiment", "scale", "dataset", "method", "repeat")
+    records = [
+        {"key": cell_key(cell, "abc", environment(processor)), "environment": environment(processor)}
+        | {name: getattr(cell, name) for name in places}
+        for cell, processor in zip(cells, processors, strict=True)
+        if processor is not None
+    ]
+    machine = SimpleNamespace(
+        environment=lambda cell: environment("here"),
+        key=lambda cell, checksum: cell_key(cell, checksum, environment("here")),
+    )
+    for any_machine, n_stored in ((False, n_here), (True, n_anywhere)):
+        found = stored(cells, records, [machine], lambda cell, record: "abc", any_machine=any_machine)
+        assert len(found) == n_stored and all(record["method"] == place[3] for place, record in found.items())
