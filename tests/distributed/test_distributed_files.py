@@ -394,9 +394,9 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
     X, y = examples(20, 3)
     model = Distributed(ROCSVC())
     broken = X.copy()
-    broken[7, 2] = np.nan
+    broken[5, 2] = np.nan
     for data, labels, message in (
-        ([X[:5], broken[5:]], y, "column 2 of chunk 1 holds NaN, first in its row 2"),
+        ([X[:5], broken[5:]], y, "column 2 of chunk 1 holds NaN, first in its row 0"),
         ([sparse.csr_matrix(X[:5]), sparse.csr_matrix(broken[5:])], y, "column 2 of chunk 1 holds NaN"),
         ([X], y[:9], "y has 9 entries and X has 20 rows"),
         ([X], np.ones(20), "greater than one; got 1 class"),

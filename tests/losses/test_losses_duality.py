@@ -68,6 +68,15 @@ def test_the_bound_of_tiny_coefficients_is_that_of_their_multiples(random_proble
     assert bounds[0] == bounds[1] > 0.0
 
 
+@pytest.mark.parametrize("loss", RESIDUAL_LOSSES)
+def test_the_bound_of_coefficients_against_their_targets_is_zero(random_problem, loss):
+    """That of a negative multiple would be positive, and none."""
+    p = random_problem(0)
+    targets = p.rng.normal(size=p.n)
+    settings = {"weights": p.weights, "fit_intercept": False, "targets": targets, "loss": regression_loss(loss)}
+    assert dual_bound(p.rows, np.ones(p.n), -0.1 * targets, alpha=0.1, **settings) == 0.0
+
+
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_known_responses_change_nothing_but_the_cost(random_problem, fit_intercept):
     class Counting(ReferenceRows):

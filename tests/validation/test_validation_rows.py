@@ -109,6 +109,13 @@ def test_entries_past_the_end_of_the_last_row_do_not_matter(X):
     check_indices(roomy)
 
 
+def test_a_matrix_that_holds_an_entry_twice_is_not_changed_by_a_fit():
+    X = sparse.csr_matrix((np.ones(5), np.array([1, 1, 0, 0, 2]), np.array([0, 2, 3, 5])), shape=(3, 3))
+    model = KernelSVC().fit(X, [0, 1, 1])
+    assert X.data.tolist() == [1.0] * 5 and X.indices.tolist() == [1, 1, 0, 0, 2]
+    np.testing.assert_allclose(model.decision_function(X), model.decision_function(X.toarray()))
+
+
 def test_blocks_of_rows_are_counted_in_blocks():
     matrix = sparse.bsr_matrix((np.ones((1, 2, 3)), np.array([1]), np.array([0, 1, 1])), shape=(4, 6))
     check_indices(matrix)

@@ -26,6 +26,7 @@ from kernbench.estimators.fit.centring import (
 from kernbench.estimators.fit.small_problem import _SmallProblem
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.estimators.svm.nu_task import KernelNuTask
+from kernbench.losses.margin import Hinge
 from kernbench.solvers.base import Solution
 
 SHIFTS = (100.0, 1e4, 1e6)
@@ -324,3 +325,13 @@ def test_the_penalty_of_an_intercept_that_is_a_coefficient_may_grow(shift):
 
 def dense(X):
     return X.toarray() if sparse.issparse(X) else X
+
+
+def test_a_cost_that_the_gap_contains_is_not_counted_twice(monkeypatch):
+    own = folding.StoredFunction(np.array([1e6]), (), Solution(np.zeros(1)))
+    stored = folding.Stored([own], np.array([1e12]), None, Hinge, 1.0)
+    task = SimpleNamespace(strength="C", stored=lambda model, solutions: stored)
+    model = SimpleNamespace(C=1.0, intercept_=0.0)
+    monkeypatch.setattr(folding, "_least_cost", lambda task, model, k, stored, intercept, *rest: (3.0, intercept))
+    for counted, cost in ((0.0, 3.0), (1.0, 2.0), (4.0, 0.0)):
+        assert folding.costs_of_storing(task, model, [own.solution], [1.0], [counted]) == [cost]
