@@ -147,7 +147,8 @@ def test_a_path_needs_positive_strengths(alphas):
 
 
 def test_a_warning_tells_the_problems_that_stopped_short_and_points_at_the_caller():
-    with pytest.warns(ConvergenceWarning, match=r"in 2 of 3 classes.* max_iter=8 .* raise max_iter") as caught:
+    said = r"in 2 of 3 classes.* max_iter=8 with a duality gap of 0.00781 at .* raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=said) as caught:
         Mean(tol=1e-3, max_iter=8).fit([1e-3, 1.0, 4.0])
     with pytest.warns(ConvergenceWarning) as also_caught:
         Mean(tol=1e-30, max_iter=3).path([1.0], [1.0])

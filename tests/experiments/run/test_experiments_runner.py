@@ -1,6 +1,7 @@
 """The runner: every way in which a cell can end is a record, and finished cells are not run again."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -280,6 +281,14 @@ def test_after_max_hours_nothing_is_started_and_the_same_call_goes_on(tmp_path, 
     assert (len(first.records), first.n_left) == (1, 2) and fits(log) == 1
     second = run(experiment, results=tmp_path / "r")
     assert (second.n_skipped, len(second.records), second.n_left) == (1, 2, 0)
+
+
+def test_the_time_that_remains_is_shared_by_the_jobs():
+    told, current = [], one_run.Run.__new__(one_run.Run)
+    current.expectations, current.where = SimpleNamespace(of=lambda cell: cell), SimpleNamespace(jobs=2)
+    current.unfinished, current.n_done, current.n_cells, current.on_event = {0: 10.0, 1: 20.0}, 1, 3, told.append
+    current.tell("note")
+    assert (told[0].remaining, told[0].done, told[0].total) == (15.0, 1, 3)
 
 
 def test_max_hours_must_be_positive(tmp_path, make_experiment, fake):

@@ -190,6 +190,8 @@ def test_cells_on_data_that_have_changed_under_one_name_are_not_judged(compared,
     outcome = compared(repeats(np.ones(10)), repeats(np.full(10, 3.0), data=data))
     assert {change.verdict for change in outcome.changes} == {DATA}
     assert "the data have changed under one name" in as_markdown(outcome)
+    some = [*repeats(np.ones(10))[:9], *repeats(np.ones(10), data=data)[9:]]
+    assert {change.verdict for change in compared(repeats(np.ones(10)), some).changes} == {DATA}
 
 
 def test_a_worse_accuracy_is_found_repeat_by_repeat(compared, records):
@@ -269,6 +271,8 @@ def test_a_method_that_fails_now_became_worse(compared, repeats, records, kept):
     assert (change.metric, change.first, change.second, change.n_second) == (FAILED, 0, 3, 3)
     assert not outcome.alone and [c.metric for c in outcome.changes] == [FAILED]
     assert [c.metric for c in compared(after + before[:1], before).having(BETTER)] == [FAILED]
+    more = [*before, records.failure("smo", repeat=5)]
+    assert not any(c.metric == FAILED for c in compared(more, before).changes)  # that repeat was not run again
     some = compared(before, [*after[:1], *before[1:]])
     assert verdict(some, FAILED) == WORSE and verdict(some, "fit_seconds") == FEW
 
