@@ -7,6 +7,7 @@
 * :mod:`~kernbench.problems.certificate` -- certificates that hold in floating point;
 * :mod:`~kernbench.problems.risk` -- whether what a solution keeps of a risk belongs to another one;
 * :mod:`~kernbench.problems.intercept` -- the best intercept of given decision values;
+* :mod:`~kernbench.problems.multiples` -- the best multiple of given decision values;
 * :mod:`~kernbench.problems.water_level` -- the largest smallest margin for a given sum of slacks;
 * :mod:`~kernbench.problems.slack_budget` -- conversions between the regularised problem and the slack-constrained one;
 * :mod:`~kernbench.problems.whole_objective` -- the objective over all rows of a function fitted to a sample of them;

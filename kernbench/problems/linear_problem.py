@@ -66,10 +66,6 @@ class LinearProblem(MarginProblem):
         """
         return objective > FAR * self.loss_at_zero() * self.total_weight / self.n
 
-    def settings(self, *others):
-        """Return what the state of a solver depends on, besides the data, for comparison with that of another run."""
-        return np.array([self.alpha, self.loss.code, self.loss.parameter, *others], dtype=np.float64)
-
     def start(self, initial, settings):
         """Return the start of a dual method: its variables, and its state if it can be continued exactly.
 
@@ -77,7 +73,7 @@ class LinearProblem(MarginProblem):
         ----------
         initial : Solution
             Its ``state["a"]`` holds dual variables; without, they are computed from the scores of ``coef``, a_i =
-            -l'(z_i), or zeros if `is_far`.
+            -l'(z_i), or zeros, of which D is 0, if D(a) is less.
         settings : ndarray
             The value of ``state["settings"]`` for which the rest of the state is valid.
 
@@ -94,10 +90,9 @@ class LinearProblem(MarginProblem):
         """
         state = require_state(initial, self.design.n_coef, ("a", "settings"))
         if state is None or state["a"].shape != (self.n,):
-            scores = self.design.scores(initial.coef)
-            if self.is_far(self.primal(np.asarray(initial.coef, dtype=np.float64), scores)):
-                return np.zeros(self.n), None
-            return -self.loss.slope(self.y * scores - self.targets), None
+            a = -self.loss.slope(self.y * self.design.scores(initial.coef) - self.targets)
+            coef = self.design.combine(self.weights * a * self.y / (self.alpha * self.n))
+            return (a if self.dual(a, coef) >= 0.0 else np.zeros(self.n)), None
         a = np.clip(state["a"], self.loss.lower, self.loss.upper)
         same = np.array_equal(state["settings"], settings)
         return a, {key: np.array(value) for key, value in initial.state.items()} if same else None

@@ -169,6 +169,10 @@ class MarginProblem:
         )
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
 
+    def settings(self, *others):
+        """Return what the state of a solver depends on, besides the data, for comparison with that of another run."""
+        return np.array([self.alpha, self.loss.code, self.loss.parameter, *others], dtype=np.float64)
+
     def _checked_labels(self, y):
         y = np.array(y, dtype=np.float64)  # contiguous, and to be written to: compiled cores take no other
         if y.shape != (self.n,):

@@ -71,7 +71,8 @@ class LinearRegressor(RegressorMixin, Model):
         Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if columns, solver and loss are the same;
-        not from one far worse than f = 0, such as that for targets a million times as large.
+        not from one far worse than f = 0, such as that for targets a million times as large, of which ``pegasos`` and
+        ``sbmd`` take the best multiple.
     random_state : int, RandomState, Generator or None, default=None
         Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
         (``np.random.seed``).

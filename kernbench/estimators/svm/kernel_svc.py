@@ -124,8 +124,9 @@ class KernelSVC(ExpansionClassifier):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes and solver are the same and the
         coefficients suit the labels (on other rows: if they have the signs of the labels); otherwise from scratch. C,
-        tol, limits and even the kernel may change in between. Random generators continue, so that two fits of a and b
-        iterations equal one of a + b (for ``pegasos`` if a is a multiple of 256).
+        tol, limits and even the kernel may change in between; ``pegasos`` and ``norma`` start from the best multiple of
+        a solution that is now worse than f = 0. Random generators continue, so that two fits of a and b iterations
+        equal one of a + b (for ``pegasos`` if a is a multiple of 256).
     random_state : int, RandomState, Generator or None, default=None
         Source of the random numbers of stochastic solvers and of ``gamma="median"``. Pass an int for reproducible
         results; None is NumPy's global state (``np.random.seed``).

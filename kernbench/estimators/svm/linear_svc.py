@@ -68,7 +68,8 @@ class LinearSVC(LinearClassifier):
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the
         same. On the same rows ``sdca`` keeps its dual variables too, and with the same C continues exactly where it
-        stopped.
+        stopped. ``pegasos`` and ``sbmd`` start from the best multiple of a solution that is now worse than f = 0, such
+        as that for a much larger C.
     random_state : int, RandomState, Generator or None, default=None
         Source of the order in which rows are drawn. Pass an int for reproducible results; None is NumPy's global state
         (``np.random.seed``).

@@ -36,7 +36,7 @@ class Pegasos(PrimalSolver):
     initial : Solution, optional
         The starting point. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
         exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data,
-        whichever is more.
+        whichever is more; its best multiple, if w = 0 has a lower objective.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
@@ -127,7 +127,7 @@ class Pegasos(PrimalSolver):
     def _warm_start(self, coef):
         self.delay = max(self.delay, self.first_check - self.n_iter)  # else the first step would discard it
         weight = self.n_iter + self.delay
-        self.start = self.lam * weight * coef
+        self.start = self.lam * weight * self._useful(coef)
         self.g = self.start.copy()
         self.numbers[SQUARED_NORM] = self.start @ self.start
         self.numbers[BEGUN], self.numbers[TOTAL] = 1.0, weight  # the average begins here

@@ -6,6 +6,7 @@ from kernbench.problems.draws import UniformStream, seed_of
 from kernbench.problems.linear.feature_bounds import certificate
 from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_state
+from kernbench.problems.multiples import useful_multiple
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
 
@@ -17,7 +18,8 @@ class PrimalSolver(Method):
 
     A method defines `_steps`, which takes steps by its core, and `_coef`, the weights that are reported. Its core
     counts the steps, in ``self.numbers[0]``. A run can be resumed from `_arrays`, which are read and written in place,
-    and `_scalars`; `_resume` takes the latter, `_warm_start` other weights.
+    and `_scalars`; `_resume` takes the latter, `_warm_start` other weights. If small steps are slow to shrink these,
+    `_warm_start` takes their `_useful` multiple.
 
     Parameters
     ----------
@@ -99,6 +101,10 @@ class PrimalSolver(Method):
             **{name: values.copy() for name, values in self._arrays().items()},
         }
         return Solution(np.array(self._coef()), 0.0, self.n_iter, state)
+
+    def _useful(self, coef):
+        """Return weights to start from: `coef`, or their best multiple if w = 0 has a lower objective."""
+        return useful_multiple(self.problem, self.design.scores(coef), coef @ coef) * coef
 
     def _start_from(self, initial):
         arrays, coef = self._arrays(), np.array(initial.coef, dtype=np.float64)

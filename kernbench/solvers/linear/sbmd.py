@@ -35,7 +35,8 @@ class SBMD(PrimalSolver):
         Draws the seed of the run, which draws two uniform numbers per step.
     initial : Solution, optional
         The starting point. A run of this class with the same `alpha`, `loss` and `n_blocks` is continued exactly; any
-        other ``coef`` is a warm start, as if reached by ``n_iter`` steps.
+        other ``coef`` is a warm start, as if reached by ``n_iter`` steps; its best multiple, if w = 0 has a lower
+        objective.
     n_blocks : int, default=8
         Number of blocks of neighbouring features, of nearly equal size; at most the number of features.
     largest_step : float, optional
@@ -115,5 +116,5 @@ class SBMD(PrimalSolver):
         self.begun = begun
 
     def _warm_start(self, coef):
-        self.w = coef
+        self.w = self._useful(coef)
         self.begun = self._weight()

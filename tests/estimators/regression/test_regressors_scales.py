@@ -81,6 +81,17 @@ def test_a_warm_start_from_far_larger_targets_leaves_no_rounding(Model, solver, 
     assert ours.objective_ - ours.duality_gap_ <= cold.objective_ * (1.0 + 1e-8)
 
 
+@pytest.mark.parametrize("factor", [1e-3, 1e3, 1e12])
+@pytest.mark.parametrize("Model, solver, loss", CASES)
+def test_a_warm_start_from_targets_of_another_scale_soon_equals_a_cold_one(Model, solver, loss, factor):
+    X, y = problem(0, n=60)
+    settings = {"loss": loss, "alpha": 0.1, "delta": 0.5, "quantile": 0.3, "random_state": 0}
+    settings["max_iter"] = 600 if solver not in EXACT[Model] else -1
+    ours = Model(solver=solver, warm_start=True, **settings).fit(X, factor * y).fit(X, y).fit(X, y)
+    cold = Model(solver=solver, **settings).fit(X, y)
+    assert ours.objective_ <= 1.2 * cold.objective_
+
+
 def test_a_warm_start_of_svr_from_far_larger_targets_leaves_no_rounding():
     X, y = problem(0, n=20)
     ours = KernelSVR(loss="squared_epsilon_insensitive", warm_start=True, kernel="linear", C=5e-3)

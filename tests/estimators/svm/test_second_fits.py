@@ -36,6 +36,22 @@ def test_a_warm_start_with_another_intercept_solves_the_other_problem(solver, fi
         assert np.all(warm.intercept_ == 0.0)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("before, C", [(1.0, 1e-3), (1e3, 1.0), (1.0, 1e3)])
+@pytest.mark.parametrize(
+    "Model, solver", [(KernelSVC, "norma"), (KernelSVC, "pegasos"), (LinearSVC, "pegasos"), (LinearSVC, "sbmd")]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_warm_start_with_a_C_far_from_the_last_one_soon_equals_a_cold_one(Model, solver, before, C, loss):
+    X, y = unbalanced(100)
+    settings = {"solver": solver, "loss": loss, "random_state": 0, "max_iter": 1_000}
+    warm = Model(C=before, warm_start=True, **settings).fit(X, y)
+    for _ in range(3):
+        warm.set_params(C=C).fit(X, y)
+    cold = Model(C=C, **settings).fit(X, y)
+    assert np.ravel(warm.objective_)[0] <= 1.02 * np.ravel(cold.objective_)[0]
+
+
 @pytest.mark.parametrize("first", ["ovo", "ovr"])
 @pytest.mark.parametrize("solver", ["smo", "sdca"])
 def test_a_warm_start_with_another_scheme_of_classes_starts_afresh(first, solver):

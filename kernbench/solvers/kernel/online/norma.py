@@ -123,18 +123,21 @@ class NORMA(OnlineSolver):
     def solution(self):
         """The last iterate, with the best scale (if `rescale`) and intercept for it."""
         found = self._found()
-        state = {"intercept": self.numbers[1:].copy()}
+        state = {"intercept": self.numbers[1:].copy(), "settings": self._settings()}
         if self.drops:
             state["terms"] = self.terms.copy()
         else:
             state |= {"coefficients": self.coef.copy(), "responses": self.responses.copy()}
         return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
+    def _settings(self):
+        return self.problem.settings(self.lam)
+
     def _start_from(self, initial):
         keys = ["terms"] if self.drops else ["coefficients", "responses"]
-        state = require_state(initial, self.problem.n, ["intercept", *keys])
+        state = require_state(initial, self.problem.n, ["intercept", "settings", *keys])
         self.numbers[0] = initial.n_iter
-        if state is not None:
+        if state is not None and np.array_equal(state["settings"], self._settings()):
             self.numbers[1] = state["intercept"].item() if self.problem.fit_intercept else 0.0
             if self.drops:
                 self.terms = state["terms"]
@@ -142,9 +145,10 @@ class NORMA(OnlineSolver):
                 self.coef, self.responses = state["coefficients"], state["responses"]
             return
         coef = np.clip(initial.coef, *self.problem.cone())
-        self.numbers[1] = float(initial.intercept) if self.problem.fit_intercept else 0.0
+        responses = self.rows.matvec(coef)
+        factor, self.numbers[1] = self._useful(responses, coef @ responses, initial.intercept)
         if self.drops:
             used = np.flatnonzero(coef)
-            self.terms = np.stack([used, (self.y * coef)[used], np.full(len(used), self.n_iter)], axis=1)
+            self.terms = np.stack([used, factor * (self.y * coef)[used], np.full(len(used), self.n_iter)], axis=1)
         else:
-            self.coef, self.responses = self.y * coef, self.rows.matvec(coef)
+            self.coef, self.responses = factor * self.y * coef, factor * responses

@@ -11,6 +11,7 @@ from kernbench.losses.table import losses_of
 from kernbench.problems.draws import as_generator, cumulative_weights, draw_indices
 from kernbench.problems.kernel.expansion import Expansion
 from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.multiples import useful_multiple
 from kernbench.solvers.method import CostlyGap
 from kernbench.validation.numbers import check_number
 
@@ -39,7 +40,8 @@ class OnlineSolver(CostlyGap):
         One uniform number per draw.
     initial : Solution, optional
         Continue a solution of this method exactly, or use other coefficients as a warm start, as if reached by
-        ``n_iter`` steps.
+        ``n_iter`` steps. Pegasos and NORMA continue one for the same objective only, and take the best multiple of
+        coefficients of which f = 0 has a lower objective.
     batch_size : int, default=1
         Draws of a step, for a method that takes the mean subgradient of several examples.
     core : {"compiled", "reference"}, default="compiled"
@@ -104,6 +106,14 @@ class OnlineSolver(CostlyGap):
 
     def _find_gap(self):
         return self._found().gap(self.dual_point)
+
+    def _useful(self, responses, squared_norm, intercept):
+        """Return the `useful_multiple` of the f of a warm start, and its intercept, the best one if f is scaled."""
+        problem = self.problem
+        factor = useful_multiple(problem, responses, squared_norm)
+        if factor != 1.0:
+            return factor, problem.best_intercept(factor * responses)
+        return factor, float(intercept) if problem.fit_intercept else 0.0
 
     def _found(self):
         """The current result, computed once for each iterate."""

@@ -117,21 +117,26 @@ class Pegasos(OnlineSolver):
         """The last iterate, with the best scale (if `rescale`) and intercept for it."""
         found = self._found()
         state = {"counts": self.sums.copy(), "responses": self.responses.copy(),
-                 "intercept": np.array([self.intercept])}  # fmt: skip
+                 "intercept": np.array([self.intercept]), "settings": self._settings()}  # fmt: skip
         if self.project:
             state["squared_norm"] = self.numbers[1:].copy()
         return Solution(found.coef.copy(), found.intercept, self.n_iter, state)
 
+    def _settings(self):
+        return self.problem.settings(self.lam)
+
     def _start_from(self, initial):
-        keys = ["counts", "responses", "intercept"] + ["squared_norm"] * self.project
+        keys = ["counts", "responses", "intercept", "settings"] + ["squared_norm"] * self.project
         state = require_state(initial, self.problem.n, keys)
-        if state is not None:
+        if state is not None and np.array_equal(state["settings"], self._settings()):
             self.sums, self.responses = state["counts"], state["responses"]
             self.intercept = state["intercept"].item() if self.problem.fit_intercept else 0.0
             self.numbers[:] = initial.n_iter, state["squared_norm"].item() if self.project else 0.0
             return
         self.numbers[0] = max(initial.n_iter, 1)
-        signed = np.clip(initial.coef * self._denominator(), *self.problem.cone())
-        self.sums, self.responses = self.y * signed, self.rows.matvec(signed)
-        self.numbers[1] = signed @ self.responses
-        self.intercept = float(initial.intercept) if self.problem.fit_intercept else 0.0
+        size = self._denominator()
+        signed = np.clip(initial.coef * size, *self.problem.cone())
+        responses = self.rows.matvec(signed)
+        factor, self.intercept = self._useful(responses / size, signed @ responses / size**2, initial.intercept)
+        self.sums, self.responses = factor * self.y * signed, factor * responses
+        self.numbers[1] = factor**2 * (signed @ responses)

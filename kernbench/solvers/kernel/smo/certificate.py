@@ -9,7 +9,7 @@ function, for instance, is scaled up until no example is inside the margin.
 
 import numpy as np
 
-from kernbench.problems.kernel.expansion import best_multiple
+from kernbench.problems.multiples import best_multiple
 from kernbench.problems.nu_problem import NO_BETTER
 
 MOST_GAP = 0.1  # share of the objective that the gap may be where rounding allows no smaller one
