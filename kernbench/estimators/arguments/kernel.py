@@ -73,6 +73,10 @@ def weighted_scale(X, weights):
         wide = X.astype(np.float64)
         mean = (weights @ wide).sum() / n_entries
         variance = (weights @ wide.power(2)).sum() / n_entries - mean**2
+        if not mean**2 <= variance:  # the difference loses digits: two passes
+            n_stored = np.diff(wide.indptr)
+            squares = np.repeat(weights, n_stored) @ np.square(wide.data - mean)
+            variance = (squares + weights @ (X.shape[1] - n_stored) * mean**2) / n_entries
     else:
         mean = (weights @ X).sum() / n_entries
         variance = (weights @ np.square(X - mean)).sum() / n_entries

@@ -82,6 +82,14 @@ def test_the_weighted_scale_of_sparse_rows_is_that_of_dense_ones():
         assert weighted_scale(rows, weights.astype(float)) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("distance", [1e3, 1e8, -1e8, 1e12])
+def test_the_weighted_scale_of_sparse_rows_far_from_the_origin_keeps_its_digits(distance):
+    rng = np.random.default_rng(0)
+    X, weights = distance + rng.normal(size=(30, 4)), rng.random(30)
+    X[:3] = 0.0 if distance == 1e3 else distance
+    assert weighted_scale(sparse.csr_matrix(X), weights) == pytest.approx(weighted_scale(X, weights), rel=1e-9)
+
+
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("unit", [1e-160, 1e-170])
 def test_a_weighted_variance_that_underflows_asks_to_scale_the_features(storage, unit):
