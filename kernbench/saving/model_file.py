@@ -6,7 +6,7 @@ The archive holds the arrays of the model and one string, ``header``, which is J
      "params": {...}, "attributes": {...}}
 
 Prediction needs the fitted attributes only, those whose names end in ``_``. One of them may be a model itself (a
-feature map), which is stored in the same way::
+feature map), which is stored in the same way; `ROCSVC` adds the state of its stream::
 
     {"$model": "Nystroem", "params": {...}, "attributes": {...}}
 
@@ -67,6 +67,10 @@ class Saved:
         """
         save(self, path)
 
+    def _fitted_attributes(self):
+        """Return the attributes to be saved, by name; `_check_fitted_state` finds them in the loaded model."""
+        return {name: value for name, value in vars(self).items() if _is_fitted_attribute(name)}
+
 
 def save(model: Any, path: str | Path) -> None:
     """Write a fitted estimator to `path`, whole or not at all.
@@ -120,9 +124,7 @@ def _encoded_params(model, arrays, prefix=""):
 
 def _encoded_attributes(model, arrays, prefix=""):
     encoded = {}
-    for name, value in vars(model).items():
-        if not _is_fitted_attribute(name):
-            continue
+    for name, value in model._fitted_attributes().items():
         own = {}
         try:
             if isinstance(value, BaseEstimator) and type(value).__name__ in BY_NAME:
@@ -174,8 +176,9 @@ def load(path: str | Path) -> Any:
     Notes
     -----
     The file holds what predictions need. A `fit` with ``warm_start=True`` therefore starts afresh, and so does
-    ``partial_fit`` of ``KernelSVC(solver="scs")``; that of other models continues from the coefficients. Callbacks,
-    random generators, splitters and scorers that are objects have their defaults. A pickle keeps all of it.
+    ``partial_fit`` of ``KernelSVC(solver="scs")``; that of other models continues from the coefficients, of `ROCSVC`
+    as that of the saved model would, whose reservoirs are in the file. Callbacks, random generators, splitters and
+    scorers that are objects have their defaults. A pickle keeps all of it.
     """
     path = Path(path)
     if not path.exists():

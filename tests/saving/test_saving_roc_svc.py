@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from kernbench import ROCSVC, ROCSVCCV, KernelRegressorCV, PartialAUCClassifier, load
@@ -50,8 +51,57 @@ def test_stream(tmp_path):
     model.save(tmp_path / "model.npz")
     again = load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ROCSVC(), ROCSVC("rbf", n_landmarks=20), ROCSVC("rbf", features="random", n_features=32, dtype="float32")],
+    ids=str,
+)
+@pytest.mark.parametrize("form", [np.asarray, np.float32, sparse.csr_matrix])
+@pytest.mark.parametrize("before", ["stream", "fit", "one class"])
+def test_a_stream_goes_on_from_a_file_as_it_would_have(model, form, before, tmp_path):
+    model = clone(model).set_params(random_state=0, threshold=("sensitivity", 0.8), reservoir_size=30)
+    if before == "fit":
+        model.set_params(features="nystroem" if model.features == "auto" and model.kernel == "rbf" else model.features)
+        model.fit(form(X), Y)
+    first = Y == 1 if before == "one class" else np.arange(len(Y)) < 50
+    model.partial_fit(form(X[first]), Y[first], classes=[0, 1])
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    again.save(tmp_path / "twice.npz")
+    twice = load(tmp_path / "twice.npz")
+    for rows in (X[Y == 0], X):
+        labels = Y[: len(rows)] if len(rows) == len(X) else np.zeros(len(rows), dtype=int)
+        expected = model.partial_fit(form(rows), labels)
+        for one in (again, twice):
+            one.partial_fit(form(rows), labels)
+            np.testing.assert_array_equal(one.decision_function(X), expected.decision_function(X))
+            assert one.intercept_ == expected.intercept_ and one.n_iter_ == expected.n_iter_
+
+
+def test_a_file_without_its_stream_goes_on_from_the_coefficients(tmp_path):
+    """As files of version 0.1.0 are."""
+    model = ROCSVC("rbf", n_landmarks=20, random_state=0).partial_fit(X, Y)
+    stream, model._stream = model._stream, None
+    model.save(tmp_path / "model.npz")
+    model._stream = stream
+    again = load(tmp_path / "model.npz")
     change = np.linalg.norm(again.partial_fit(X, Y).feature_coef_ - model.feature_coef_)
-    assert 0 < change < 0.01 * np.linalg.norm(model.feature_coef_)  # it goes on from the coefficients
+    assert 0 < change < 0.01 * np.linalg.norm(model.feature_coef_)
+
+
+@pytest.mark.parametrize("name", ["stream_.coef", "stream_.reservoirs.1.rows"])
+def test_a_damaged_stream_is_noticed(name, tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC(random_state=0).partial_fit(X, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    for damaged in (arrays[name][:-1], np.full_like(arrays[name], np.nan)):
+        np.savez(path, **{**arrays, name: damaged})
+        with pytest.raises(ValueError, match="damaged"):
+            load(path)
 
 
 def test_function_as_kernel_is_refused(tmp_path):

@@ -250,6 +250,13 @@ class ROCSVC(RankingClassifier):
         """Check the parameters that can be checked without data."""
         check_roc_svc(self)
 
+    def _fitted_attributes(self):
+        return super()._fitted_attributes() | stream.to_save(self)
+
+    def _check_fitted_state(self):
+        super()._check_fitted_state()
+        stream.restore(self)
+
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
@@ -348,7 +355,9 @@ class ROCSVC(RankingClassifier):
         ``pairs`` is the number of pairs per batch: with ``"n_samples"`` each row is paired with one other row, with
         ``"all"`` with eight. After `fit`, `partial_fit` continues from that solution (it restarts if
         ``features="auto"`` had chosen ``exact``). `solver`, `tol`, the limits and `threshold_on` are ignored. After
-        Ctrl-C the model is that of the batches before, and the interrupted one can be given again.
+        Ctrl-C the model is that of the batches before, and the interrupted one can be given again. Model files hold the
+        reservoirs, too, so that the stream of a loaded model continues as that of the saved one would. Until rows of
+        both classes have come, the model stays as it is after `fit`; else all its scores are 0.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)
         return self

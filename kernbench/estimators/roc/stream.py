@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.arguments.training_data import check_batch
+from kernbench.estimators.fit.fitted_state import check_floats, require
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of
 from kernbench.estimators.roc.scores import set_function, set_intercept, set_space, space_of, weights_of
 from kernbench.estimators.roc.space import Space, fit_space
@@ -146,6 +147,33 @@ def partial_fit(model, X, y, classes, sample_weight):
     _set_threshold(model, stream)
 
 
+def to_save(model):
+    """Return the state of the stream of a model as plain data, an attribute for its file; none without a stream."""
+    stream = getattr(model, "_stream", None)
+    if stream is None:
+        return {}
+    state = {name: getattr(stream, name) for name in ("size", "coef", "n_steps", "spread", "largest")}
+    state["reservoirs"] = [{"rows": one.rows, "weight": one.weight} for one in stream.reservoirs]
+    return {"stream_": {**state, "rng": stream.rng.bit_generator.state}}
+
+
+def restore(model):
+    """Turn what `to_save` returned into the stream of a model that was read from a file; checks it."""
+    state = vars(model).pop("stream_", None)
+    if state is None:
+        return
+    rng = np.random.default_rng(0)
+    rng.bit_generator.state = state.pop("rng")
+    reservoirs = [Reservoir(**one) for one in state.pop("reservoirs")]
+    require(len(reservoirs) == 2, "stream_ does not have two reservoirs")
+    stream = Stream(space_of(model), rng, average=weights_of(model), reservoirs=reservoirs, **state)
+    check_floats(stream, {"coef": stream.average.shape})
+    for reservoir in reservoirs:
+        if reservoir.rows is not None:
+            check_floats(reservoir, {"rows": (stream.size, len(stream.coef))})
+    model._stream = stream
+
+
 def _opened(model, X, positive, weights, known):
     """Return the stream of the first batch, or one that continues from `fit`."""
     seeds = draw_seeds(model.random_state)
@@ -197,10 +225,11 @@ def _mean_square(differences):
 
 
 def _set_threshold(model, stream):
-    """Set the threshold on the reservoirs; 0 as long as there is only one class."""
+    """Set the threshold on the reservoirs; as long as there is only one class that of `fit`, or 0."""
     rows = [reservoir.rows for reservoir in stream.reservoirs]
     if any(part is None for part in rows):
-        model.intercept_ = np.zeros(1)
+        if stream.n_steps == 0:
+            model.intercept_ = np.zeros(1)
         return
     scores = [np.asarray(part @ stream.average, dtype=np.float64).ravel() for part in rows]
     positive = np.repeat([False, True], [len(part) for part in scores])

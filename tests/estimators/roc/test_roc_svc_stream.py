@@ -156,6 +156,23 @@ def test_fit_is_gone_on_from():
     np.testing.assert_array_equal(model.fit(X, y).coef_, again.coef_)
 
 
+@pytest.mark.parametrize("settings", [{}, {"kernel": "rbf", "features": "nystroem"}], ids=str)
+def test_a_batch_of_one_class_leaves_the_model_of_fit_as_it_is(settings):
+    """Its threshold became 0."""
+    X, y = draw(300, np.random.default_rng(0))
+    model = ROCSVC(threshold=("sensitivity", 0.8), random_state=0, **settings).fit(X, y)
+    expected = model.predict(X)
+    np.testing.assert_array_equal(model.partial_fit(X[y == 0], y[y == 0]).predict(X), expected)
+    assert 0 < expected.sum() < 300
+
+
+def test_a_stream_that_restarts_after_an_exact_fit_has_no_threshold_yet():
+    X, y = draw(300, np.random.default_rng(0))
+    model = ROCSVC("rbf", threshold=("sensitivity", 0.8), random_state=0).fit(X, y)
+    assert model.features_ == "exact" and model.intercept_ != 0
+    assert model.partial_fit(X[y == 0], y[y == 0]).intercept_ == 0
+
+
 def test_number_of_pairs_is_the_number_of_steps():
     X, y = draw(100, np.random.default_rng(0))
     steps = [ROCSVC(pairs=pairs).partial_fit(X, y).n_iter_[0] for pairs in ("all", "n_samples", 320)]
