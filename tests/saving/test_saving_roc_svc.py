@@ -53,7 +53,6 @@ def test_stream(tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
-
 @pytest.mark.parametrize(
     "model",
     [ROCSVC(), ROCSVC("rbf", n_landmarks=20), ROCSVC("rbf", features="random", n_features=32, dtype="float32")],
