@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from kernbench.distributed.blocks.mapped_blocks import mapped
+from kernbench.distributed.blocks.mapped_blocks import as_array, mapped
 from kernbench.distributed.blocks.spread import spread_of
 
 
@@ -28,4 +28,5 @@ def fit_scaler(scaler, blocks):
         constant = scaler.var_ <= n * eps * scaler.var_ + (n * spread.mean * eps) ** 2
         scaler.scale_ = np.where(constant, 1.0, np.sqrt(scaler.var_))
     # A copy, also with copy=False: blocks may be the caller's rows, and each pass scales them.
-    return mapped(blocks, partial(scaler.transform, copy=True), blocks.n_columns, blocks.dtype)
+    transform = partial(as_array, partial(scaler.transform, copy=True))
+    return mapped(blocks, transform, blocks.n_columns, blocks.dtype)

@@ -1,9 +1,11 @@
 """Kernels and feature maps that are fitted to rows in blocks, and the features as blocks."""
 
+from functools import partial
+
 import numpy as np
 
 from kernbench._random import generator_of
-from kernbench.distributed.blocks.mapped_blocks import mapped
+from kernbench.distributed.blocks.mapped_blocks import as_array, mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, gamma_of, spread_of
 from kernbench.estimators.arguments.parameters import precision
 from kernbench.estimators.fit.centring import centred
@@ -148,4 +150,4 @@ def fit_space_of_blocks(model, blocks, y, weights, seeds):
 def features_of(blocks, transformer, dtype, keep_bytes):
     """Return the features of blocks by a fitted map."""
     n_columns = len(transformer.get_feature_names_out())
-    return mapped(blocks, transformer.transform, n_columns, dtype, keep_bytes=keep_bytes)
+    return mapped(blocks, partial(as_array, transformer.transform), n_columns, dtype, keep_bytes=keep_bytes)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
@@ -44,6 +45,28 @@ MODELS = {
 
 def weights_of(model):
     return model.feature_coef_ if hasattr(model, "feature_coef_") else model.coef_
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "last",
+    [LinearSVC(solver="bundle"), KernelSVC(), DoublyStochasticClassifier(max_iter=5, random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+def test_transformers_may_be_set_to_return_data_frames(last, output, examples):
+    pytest.importorskip(output, reason=f"{output} is not installed")
+    X, y = examples(200, 3)
+    pipeline = make_pipeline(StandardScaler(), Nystroem(n_landmarks=20, random_state=0), last)
+    chunks, labels = np.array_split(X, 3), np.array_split(y, 3)
+    expected = Distributed(pipeline).fit(chunks, labels).decision_function(chunks)
+    with config_context(transform_output=output):
+        model = Distributed(pipeline).fit(chunks, labels)
+    np.testing.assert_array_equal(model.decision_function(chunks), expected)
+    model = Distributed(clone(pipeline).set_output(transform=output)).fit(chunks, labels)
+    model.estimator_.set_output(transform="default")
+    np.testing.assert_array_equal(model.decision_function(chunks), expected)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -78,6 +78,11 @@ def mapped(blocks, function, n_columns, dtype, **options):
     return make(blocks, function, n_columns, dtype, **options)
 
 
+def as_array(function, rows):
+    """Return dense features as an array: of a transformer they are a data frame after ``set_output``, or a setting."""
+    return np.asarray(function(rows))
+
+
 def features_of_rows(function, rows, dtype, is_sparse):
     """Return the features of some rows, a fixed number at a time: products of other shapes may have other bits."""
     if is_sparse:
