@@ -42,7 +42,8 @@ PARAMETERS = [
     ("class_weight", "balance", "class_weight must be None, 'balanced' or a dict"),
     ("class_weight", {0: -1.0}, "class_weight of class 0 must be at least 0"),
     ("degree", 1.5, "degree must be a positive integer, got 1.5"),
-    ("coef0", np.nan, "coef0 must be at least 0"),
+    ("coef0", np.nan, "coef0 must be a finite number"),
+    ("coef0", -1.0, "coef0 must be at least 0"),
     ("fit_intercept", "no", "fit_intercept must be True or False"),
     ("intercept_scaling", 0, "intercept_scaling must be a positive number"),
     ("warm_start", "yes", "warm_start must be True or False"),
@@ -125,6 +126,24 @@ def test_bad_parameter(model, name, value, message):
     estimator = model.load()(**{name: value}, **kernel)  # not checked yet
     with pytest.raises(ValueError, match=re.escape(message)):
         estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("value", ["x", None, np.inf, True])
+@pytest.mark.parametrize(
+    "model, name",
+    [
+        (model, name)
+        for name in ("degree", "coef0", "delta", "epsilon", "quantile")
+        for model in MODELS
+        if has(model, name)
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_parameter_that_is_not_used_is_checked(model, name, value):
+    """By the default kernels and losses; a grid may hold others."""
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=f"{name} must be "):
+        model.load()(**{name: value}).fit(X, y)
 
 
 @pytest.mark.parametrize("model", [model for model in ESTIMATORS if has(model, "kernel")], ids=lambda model: model.name)

@@ -65,14 +65,13 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
 
 
 def check_shape(kernel, degree, coef0):
-    """Raise ValueError for a degree or coef0 that the kernel of this name cannot have."""
-    if kernel == "sigmoid" and not is_number(coef0):
+    """Raise ValueError for a degree or coef0 that no kernel has, or not the one of this name."""
+    if not is_integer(degree) or degree < 1:
+        raise ValueError(f"degree must be a positive integer, got {degree!r}")
+    if not is_number(coef0):
         raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
-    if kernel in ("poly", "polynomial"):
-        if not is_integer(degree) or degree < 1:
-            raise ValueError(f"degree must be a positive integer, got {degree!r}")
-        if not (is_number(coef0) and coef0 >= 0):
-            raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {coef0!r}")
+    if kernel in ("poly", "polynomial") and coef0 < 0:
+        raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {coef0!r}")
 
 
 def refuse_class(kernel):

@@ -51,9 +51,12 @@ def check_offered(name, offered, known, of="solver"):
     raise ValueError(unknown_name("loss", name, offered))
 
 
-def with_parameter(loss, parameters):
-    """Return an instance of the class `loss`, with its own one of these parameters after a check of its bounds."""
-    if loss.parameter_name is None:
-        return loss()
-    parameter = parameters.get(loss.parameter_name, loss.default)
-    return loss(check_number(loss.parameter_name, parameter, **loss.bounds))
+def with_parameter(loss, parameters, known):
+    """Return an instance of the class `loss`, with its own one of these parameters.
+
+    All are checked by the bounds that the losses `known` declare.
+    """
+    bounds = {one.parameter_name: one.bounds for one in (*known, loss)}
+    for name, value in parameters.items():
+        check_number(name, value, **bounds[name])
+    return loss() if loss.parameter_name is None else loss(parameters.get(loss.parameter_name, loss.default))

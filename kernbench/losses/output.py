@@ -190,7 +190,8 @@ def output_loss(name, *, offered=None, **parameters):
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
     **parameters : float
-        ``delta``, ``epsilon``, ``quantile`` and ``floor``: each is used by the losses with that parameter only.
+        ``delta``, ``epsilon``, ``quantile`` and ``floor``: all are checked, each is used by the losses with that
+        parameter only.
 
     Raises
     ------
@@ -198,4 +199,5 @@ def output_loss(name, *, offered=None, **parameters):
         For an unknown name, with the nearest known one, or one that is not offered, and for a parameter out of bounds.
     """
     offered = OUTPUT_LOSSES if offered is None else offered
-    return with_parameter(OUTPUT_LOSSES[check_offered(name, offered, OUTPUT_LOSSES, of="model")], parameters)
+    loss = OUTPUT_LOSSES[check_offered(name, offered, OUTPUT_LOSSES, of="model")]
+    return with_parameter(loss, parameters, OUTPUT_LOSSES.values())

@@ -189,7 +189,7 @@ def regression_loss(name, *, offered=None, **parameters):
     offered : tuple of str, optional
         Names that the caller accepts; all by default.
     **parameters : float
-        ``delta``, ``epsilon`` and ``quantile``: each is used by the losses with that parameter only.
+        ``delta``, ``epsilon`` and ``quantile``: all are checked, each is used by the losses with that parameter only.
 
     Raises
     ------
@@ -197,7 +197,8 @@ def regression_loss(name, *, offered=None, **parameters):
         For an unknown name, with the nearest known one, and for a parameter out of bounds.
     """
     offered = tuple(RESIDUAL_LOSSES) if offered is None else offered
-    return with_parameter(RESIDUAL_LOSSES[check_offered(name, offered, offered)], parameters)
+    loss = RESIDUAL_LOSSES[check_offered(name, offered, offered)]
+    return with_parameter(loss, parameters, RESIDUAL_LOSSES.values())
 
 
 def example_loss(loss, offered=None):

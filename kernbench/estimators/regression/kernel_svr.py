@@ -102,7 +102,7 @@ class KernelSVR(KernelRegressor):
     delta: Any
     quantile: Any
 
-    solver, fit_intercept, delta, quantile = "smo", True, None, None  # of the regressor that this is
+    solver, fit_intercept, delta, quantile = "smo", True, 1.0, 0.5  # of the regressor that this is
     _task = KernelSVRTask
 
     def __init__(
