@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._callbacks import CallbackSupport
 from kernbench._whole_fits import WholeFits
 from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.nested import NestedKernel
 from kernbench.saving.model_file import Saved
 
 
-class Model(WholeFits, CallbackSupport, Saved, BaseEstimator):
+class Model(WholeFits, CallbackSupport, Saved, NestedKernel, BaseEstimator):
     """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks."""
 
     _twin = "compiled"  # "reference" in the tests that compare the two

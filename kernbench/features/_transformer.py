@@ -12,6 +12,7 @@ from kernbench._whole_fits import WholeFits
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.functions import Kernel, Linear, Product, Sum
 from kernbench.kernels.names import resolve_kernel
+from kernbench.kernels.nested import NestedKernel
 from kernbench.saving.model_file import Saved
 from kernbench.validation.rows import check_rows
 
@@ -21,7 +22,7 @@ WIDER = "give X as float64"
 
 
 class KernelTransformer(
-    WholeFits, CallbackSupport, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    WholeFits, CallbackSupport, Saved, NestedKernel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Base of the explicit feature maps of a kernel.
 

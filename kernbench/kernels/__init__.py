@@ -4,6 +4,7 @@
   (`shift_invariant`, `inner_product`, `histogram`, `skewed`, `semigroup`, `custom`), all of them listed in
   :mod:`~kernbench.kernels.functions`;
 * :mod:`~kernbench.kernels.names` -- from ``kernel="rbf", gamma="scale"`` to a kernel object;
+* :mod:`~kernbench.kernels.nested` -- their parameters as those of an estimator, ``kernel__sigma``;
 * :mod:`~kernbench.kernels.blocks` -- K(X, Z) and K(X, Z) @ A;
 * :mod:`~kernbench.kernels.rows` -- ``KernelRows``: rows in batches, with a bounded cache and counters;
 * :mod:`~kernbench.kernels.engine` -- the compiled part, with a diagram: rows are prepared, an engine is chosen, tiles

@@ -44,9 +44,10 @@ class KernelSVC(ExpansionClassifier):
         ``gaussian`` and ``polynomial`` are other names of ``rbf`` and ``poly``. ``precomputed``: X is the kernel
         matrix, K(train, train) in ``fit`` and K(test, train) afterwards; the former must be symmetric, which is
         checked on the entries between 64 of the rows. A kernel object of ``kernbench.kernels`` has its own
-        parameters. A function is called as ``kernel(X, Z)`` with batches of rows and returns the matrix of shape
-        (len(X), len(Z)), dense or sparse. Rows need not be numeric: for a list of texts or other objects the function
-        is given one-dimensional arrays of them, for a table with text arrays of rows of objects.
+        parameters, which ``set_params`` and searches call ``kernel__sigma`` and so on. A function is called as
+        ``kernel(X, Z)`` with batches of rows and returns the matrix of shape (len(X), len(Z)), dense or sparse.
+        Rows need not be numeric: for a list of texts or other objects the function is given one-dimensional
+        arrays of them, for a table with text arrays of rows of objects.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
