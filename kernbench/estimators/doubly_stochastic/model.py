@@ -32,6 +32,8 @@ from kernbench.features.blocks import FeatureBlocks
 from kernbench.features.draws.spans import MAX_SEED
 from kernbench.kernels.domain import check_range
 from kernbench.kernels.functions import Kernel
+from kernbench.losses.output import output_loss
+from kernbench.problems.linear_problem import FAR
 from kernbench.problems.streaming.batches import ArrayBatches, StreamBatches
 from kernbench.solvers import registry
 from kernbench.solvers.base import Solution
@@ -39,6 +41,7 @@ from kernbench.validation.rows import check_rows
 
 MEGABYTE = 2**20
 ROWS_AT_ONCE = 2**16  # of a prediction
+LOSS_PARAMETERS = ("delta", "epsilon", "quantile", "floor")
 SHARED = (
     "n_features_in_",
     "feature_names_in_",
@@ -125,13 +128,19 @@ class DoublyStochasticModel(Model):
             A callback that adds columns to the trace.
         """
         n_rows = _n_used(X, weights)
-        start = self._start(getattr(self, "_progress", None) if self.warm_start else None, X, n_rows, weights)
-        if self.warm_start:
-            start.key = digest(X) + "".join(digest_of(part) for part in key)
-        batch_size = min(batch_size_of(self, n_rows, _block_of(start)), n_rows)
-        source = source_of(np.dtype(self.dtype_), batch_size, start.seeds[1])
-        if start.solution is not None and getattr(self, "_progress", start).key != start.key:
+        key = digest(X) + "".join(digest_of(part) for part in key) if self.warm_start else None
+
+        def begun(last):
+            start = replace(self._start(last, X, n_rows, weights), key=key)
+            batch_size = min(batch_size_of(self, n_rows, _block_of(start)), n_rows)
+            return start, source_of(np.dtype(self.dtype_), batch_size, start.seeds[1])
+
+        last = getattr(self, "_progress", None) if self.warm_start else None
+        start, source = begun(last)
+        if start.solution is not None and last.key != key:
             start.solution = without_rows(start.solution)
+            if self._is_far(start.solution, source, n_rows):
+                start, source = begun(None)
         limit = int(self.max_iter)
         if limit == -1:
             limit = max(self._fewest_steps(n_rows), source.batches_per_pass)
@@ -191,6 +200,19 @@ class DoublyStochasticModel(Model):
         self.dtype_ = precision(self.dtype, n_rows)
         self.kernel_ = kernel_of(self, X, weights, seeds[0])
         return Progress(None, seeds, identity, self.kernel_)
+
+    def _is_far(self, solution, source, n_rows):
+        """Return whether a solution is so much worse than f = 0, on the first batch, that the latter is the better
+        start: steps of targets a thousand times as small would take long to remove it."""
+        problem, batch = self._problem(n_rows), source.next()
+        source.place = 0
+        loss = output_loss(problem["loss"], **{name: problem[name] for name in LOSS_PARAMETERS if name in problem})
+        features = vars(self).get("_features") or self._make_features()
+        blocks = np.arange(len(solution.coef))
+        outputs = features.multiply(batch.X, int(solution.state["seed"][0]), blocks, solution.coef)
+        weights = np.ones(len(batch)) if batch.weights is None else batch.weights
+        now, at_zero = (weights @ loss.value(f, batch.y) for f in (outputs, np.zeros_like(outputs)))
+        return at_zero > 0.0 and not now <= FAR * at_zero
 
     def _check_range(self, X):
         check_range(X, self.kernel_, self.dtype_, feature_names=getattr(self, "feature_names_in_", None))

@@ -99,7 +99,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
         streams.
     warm_start : bool, default=False
-        Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
+        Continue the next `fit` from the last one; with the same rows, exactly where it stopped. Not from a model far
+        worse than f = 0, such as that of targets a thousand times as large.
     random_state : int, RandomState, Generator or None, default=None
         Source of the random features and of the order of the rows. Pass an int for reproducible results; None is
         NumPy's global state (``np.random.seed``).

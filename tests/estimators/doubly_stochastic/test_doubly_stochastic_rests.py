@@ -82,6 +82,18 @@ def test_the_first_chunk_of_a_stream_is_learned_as_a_whole():
     assert np.sum(model.predict(X) * y) / np.sum(y**2) > 0.8
 
 
+@pytest.mark.parametrize("settings", [{}, {"precondition": False}, {"dtype": "float32"}], ids=str)
+def test_a_warm_start_from_far_larger_targets_is_a_cold_start(settings):
+    X, y = rows(300)
+    warm = DoublyStochasticRegressor(max_iter=5, warm_start=True, random_state=0, **settings).fit(X, 1e3 * y)
+    warm.set_params(dtype="float64").fit(X, y)
+    cold = DoublyStochasticRegressor(max_iter=5, random_state=0, **settings).set_params(dtype="float64").fit(X, y)
+    np.testing.assert_array_equal(warm.predict(X), cold.predict(X))
+    assert warm.n_iter_ == 5
+    warm.fit(X, 2.0 * y)
+    assert warm.n_iter_ == 10  # these are near enough
+
+
 def test_a_gaussian_process_that_one_step_solves_has_no_warm_start():
     X, y = rows(300)
     P = [rows(4, seed=s)[0] for s in (1, 2)]
