@@ -170,8 +170,8 @@ def load(path: str | Path) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is not a model file, is damaged or truncated, or was written in another format version; the message
-        names the file.
+        If it is not a model file, is damaged or truncated, or was written in another format version, or by a later
+        version of kernbench with parameters that this one does not have; the message names the file.
 
     Notes
     -----
@@ -194,7 +194,11 @@ def load(path: str | Path) -> Any:
     try:
         return _rebuilt(header, arrays)
     except Exception as error:  # as above
-        raise ValueError(f"{path} is damaged: {type(error).__name__}: {error}") from error
+        writer = header.get("kernbench")
+        remedy = (
+            "" if writer == __version__ else f", or needs kernbench {writer}, which wrote it (this is {__version__})"
+        )
+        raise ValueError(f"{path} is damaged{remedy}: {type(error).__name__}: {error}") from error
 
 
 def _checked_header(text, path):

@@ -153,6 +153,18 @@ def test_a_support_vector_past_the_end_of_a_kernel_matrix_is_noticed(tmp_path):
         load(path)
 
 
+def test_a_file_of_a_later_version_is_not_called_damaged_alone(tmp_path):
+    path = tmp_path / "model.npz"
+    ROCSVC().fit(X, Y).save(path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays["header"]))
+    header["kernbench"], header["params"]["ranks"] = "99.0", 3
+    np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
+    with pytest.raises(ValueError, match=r"is damaged, or needs kernbench 99\.0, which wrote it .*ranks"):
+        load(path)
+
+
 def test_model_within_a_model_must_be_known(tmp_path):
     path = tmp_path / "model.npz"
     ROCSVC("rbf", n_landmarks=20, random_state=0).fit(X, Y).save(path)
