@@ -32,15 +32,20 @@ def judge_bound(results, dataset, claim):
     sign = 1 if metric.direction == "lower" else -1
     ends = found.interval or _of_fit(results, dataset, claim, found.value)
     answer = is_at_most(sign * claim.bound, sign * found.value, ends and tuple(sorted(sign * end for end in ends)))
-    what = metric.label
-    if claim.baseline is not None:
-        own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
-        what = f"{what} of {own} over {text.possessive(base)}"
     shown, bound = _told_apart(metric, claim, found.value, claim.bound)
-    why = f"{text.capitalised(what)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
+    why = f"{_quantity(results, claim)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
     why += UNDECIDED if answer is None else ""
     scatter = _interval(metric, claim, found, ends, len(values))
     return Judgement(dataset, verdict_of([answer]), why, scatter, found.value, found.p_value, len(values))
+
+
+def _quantity(results, claim):
+    """What a claim limits, as the beginning of a sentence."""
+    what = results.experiment.metric(claim.metric).label
+    if claim.baseline is not None:
+        own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
+        what = f"{what} of {own} over {text.possessive(base)}"
+    return text.capitalised(what)
 
 
 def _values(results, dataset, claim):
@@ -93,7 +98,7 @@ def summed_up(results, claim, judgements):
     where = f"{len(holding)} of {len(judgements)} data sets"
     counts = [judgement.n_repeats for judgement in holding]
     scatter = f"{text.span(counts, 'repeat')} of each{_without_interval(holding)}."
-    together = Judgement(where, HOLDS, f"{text.capitalised(metric.label)} from {low} to {high}.", scatter)
+    together = Judgement(where, HOLDS, f"{_quantity(results, claim)} from {low} to {high}.", scatter)
     return [judgement for judgement in judgements if judgement.verdict != HOLDS] + [together]
 
 

@@ -4,7 +4,6 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import (
     ROUNDING,
     SINGLE,
-    UNDECIDED,
     Judgement,
     has_chance,
     is_at_most,
@@ -41,7 +40,7 @@ def judge_race(results, dataset, claim):
         f"{text.capitalised(metric.label)} {text.with_unit(metric, value)} against {text.possessive(peer)} "
         f"{text.with_unit(metric, base_value)}: {_worse(metric, found.value)}{_margin(metric, claim, found.value)}."
     )
-    why += UNDECIDED if good_enough is None else ""
+    why += " The limit lies inside the interval: the difference cannot be judged." if good_enough is None else ""
     in_time, p_in_time = True, None
     if claim.time_fraction is not None:
         in_time, p_in_time, sentence = _in_time(results, dataset, claim)
@@ -97,7 +96,7 @@ def _in_time(results, dataset, claim):
             return None, None, f"{why}: the run is too short to judge."
         why += "."
     if answer is None:
-        why += " The times of the repeats lie on both sides of that."
+        why += " This limit lies inside the interval over repeats: the time cannot be judged."
     return answer, over.p_value, why
 
 

@@ -128,6 +128,12 @@ def test_many_data_sets_that_agree_share_a_line(measured, records, found):
     assert "10.00 % (d0) to 19.00 % (d3)" in finding.judgements[1].why
 
 
+def test_ratios_that_share_a_line_say_of_what_they_are(measured, records, found):
+    rows = [records.one(name, dataset=f"d{k}", seconds=s) for k in range(5) for name, s in (("smo", 1), ("libsvm", 4))]
+    (finding,) = found(measured, rows, Bound("", "smo", "fit_seconds", 0.3, baseline="libsvm"))
+    assert finding.judgements[0].why == "Fit time of SMO over LIBSVM's from 0.25 × (d0) to 0.25 × (d4)."
+
+
 @pytest.fixture
 def on_six(measured):
     """The same on six declared data sets, of which the first four are recorded."""

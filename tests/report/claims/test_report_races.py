@@ -117,6 +117,23 @@ def test_times_on_both_sides_of_the_limit_cannot_be_judged(toy, records, judged)
     assert [judged(toy, race, claim).verdict for race in rows] == [OPEN, HOLDS, FAILS]
 
 
+def test_an_open_difference_beside_a_time_that_decides_is_no_open_claim(toy, records, judged):
+    rows = [records.one("libsvm", repeat=k, error=e, seconds=8.0) for k, e in enumerate((0.14, 0.15, 0.16))]
+    rows += [records.one("smo", repeat=k, error=e, seconds=9.0) for k, e in enumerate((0.16, 0.14, 0.15))]
+    found = judged(toy, rows, Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=1.0))
+    assert found.verdict == FAILS and "It took 9 s, over the 8 s allowed" in found.why
+    assert "the difference cannot be judged" in found.why and "this cannot be judged" not in found.why
+
+
+def test_times_on_one_side_may_be_too_few_to_judge(toy, records, judged):
+    """Both repeats are within the limit, which lies inside the interval of their mean."""
+    rows = [records.one("libsvm", repeat=k, seconds=8.0) for k in range(2)]
+    rows += [records.one("smo", repeat=k, seconds=seconds) for k, seconds in enumerate((3.0, 3.9))]
+    found = judged(toy, rows, Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=0.5))
+    assert found.verdict == OPEN and "both sides" not in found.why
+    assert found.why.endswith("This limit lies inside the interval over repeats: the time cannot be judged.")
+
+
 @pytest.mark.parametrize(
     ("own", "verdict", "words"),
     [
