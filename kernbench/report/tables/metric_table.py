@@ -7,6 +7,7 @@ from kernbench.report.tables.table import Column, Table, words
 
 PLUS_MINUS = "±: standard error of the mean over repeats."
 BRACKETS = "[ , ]: 95 % interval of the mean of the differences within repeats."
+NOISY = "Noisy: the quartiles of the repeats are a quarter of the median apart, or more."
 MOST_NAMED = 4  # cells with another number of repeats that are named
 
 
@@ -63,9 +64,10 @@ def stand_in(dataset, elsewhere):
 
 
 def explained(blocks):
-    """The meaning of ± and of brackets, where they are used."""
+    """The meaning of ±, of brackets and of "noisy", where they are used."""
     texts = [entry.text for _, rows in blocks for row in rows for entry in row[1:]]
-    return [note for sign, note in (("±", PLUS_MINUS), ("[", BRACKETS)) if any(sign in shown for shown in texts)]
+    notes = (("±", PLUS_MINUS), ("[", BRACKETS), (", noisy", NOISY))
+    return [note for sign, note in notes if any(sign in shown for shown in texts)]
 
 
 def setups_told(races):
@@ -118,7 +120,9 @@ def repeats_told(results, cells):
         if number != usual and len(own) > MOST_NAMED:
             told.append(f"{number} in {len(own)} entries")
         elif number != usual:
-            named = (f"{results.label(method)} on {results.category_label('dataset', d)}" for d, method in own)
+            named = (
+                f"{text.names([results.label(method)])} on {results.category_label('dataset', d)}" for d, method in own
+            )
             told.append(f"{number} of {text.listed(list(named))}")
     note = "; ".join(told)
     return [f"{note}: no interval." if list(by_number) == [1] else f"{note}."]

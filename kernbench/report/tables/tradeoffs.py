@@ -138,7 +138,6 @@ def tradeoff_table(results):
         "On the front: no other method is at least as good in accuracy, time and memory, and better in one, by the "
         "differences within the repeats of both on the same set-up."
     ]
-    notes += ["Noisy: the quartiles of the repeats are a quarter of the median apart, or more."]
     if experiment.optimality is None:
         notes.append(REASON)
     columns = (

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from kernbench.experiments.declare import Recommendation
 from kernbench.experiments.declare.entrants import model_of
+from kernbench.report import text
 from kernbench.report.claims.judgement import ROUNDING, is_at_most
 from kernbench.report.records.cells import speed
 from kernbench.report.records.results import Results, defaults_of
@@ -32,7 +33,7 @@ class Advice:
     no_worse : list of str
         The methods that are no worse than the baseline.
     better : list of str
-        The methods that are better by more than margin and noise.
+        The methods that are better than this one by more than margin and noise.
     unclear : list of str
         Faster ones of which the repeats do not tell whether they are worse.
     beats_zero : bool
@@ -108,9 +109,9 @@ class Advice:
         return (1.0 if self.metric.direction == "lower" else -1.0) * excess_of(other, own)[0]
 
     def times_as_long(self, method):
-        """The time of another method over this one's."""
+        """The time of another method over this one's, within runs; None if no run has both."""
         time = self.results.experiment.metric(self.display.time)
-        return _times_as_long(time, self.cell(method), self.cell(self.method))
+        return speed(time, self.cell(self.method), self.cell(method))
 
     @cached_property
     def ratio(self):
@@ -122,8 +123,10 @@ class Advice:
 
     @property
     def close(self):
-        """Others that are no worse, and nearly as fast."""
-        return [name for name in self.no_worse if name != self.method and self.times_as_long(name) <= CLOSE]
+        """Others that are no worse than this one, nor than the baseline, and nearly as fast."""
+        times = {name: self.times_as_long(name) for name in self.no_worse if name != self.method}
+        near = [name for name, ratio in times.items() if ratio is not None and ratio <= CLOSE]
+        return [name for name in near if is_at_most(self.display.margin, self.loss(name))]
 
 
 def is_measured(results, display, dataset):
@@ -184,7 +187,7 @@ def advise(results, display, dataset):
         chosen,
         times,
         no_worse,
-        better=[name for name in found if name != chosen and _is_better(*excess[name], display.margin)],
+        better=[name for name in found if _is_better(*excess_of(found[name], found[chosen]), display.margin)],
         unclear=[name for name in found if answers[name] is None and takes(name, chosen) < 1],
         beats_zero=zero is None or _is_better(*excess_of(found[chosen], zero), display.margin),
     )
@@ -207,6 +210,23 @@ def places(advices):
         return f"{advice.dataset} of {advice.results.experiment.name}" if counts[advice.dataset] > 1 else advice.dataset
 
     return place
+
+
+def margins_told(advices):
+    """What "no worse" means in some races: the margins of each metric, in sentences."""
+    margins = {}
+    for advice in advices:
+        margins.setdefault(advice.metric.label, (advice.metric, set()))[1].add(advice.display.margin)
+    parts = []
+    for label, (metric, found) in margins.items():
+        *low, high = sorted({min(found), max(found)})
+        shown = "".join(f"{text.scaled(metric, margin)} to " for margin in low) + text.amount(metric, high)
+        parts.append(f"{shown} of {label}")
+    own = ", each race its own" if any(len(found) > 1 for _, found in margins.values()) else ""
+    return (
+        f"Equal accuracy, and no worse, are to a margin{own}: {text.listed(parts)}. Over repeats, the 95 % interval of "
+        "the difference lies within it; a single repeat has none."
+    )
 
 
 def most_chosen(advices):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from kernbench.report import text
 from kernbench.report.records.cells import column, outside_trace, paired
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
-from kernbench.report.tables.metric_table import setups_told
+from kernbench.report.tables.metric_table import NOISY, setups_told
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import excess_of
+from kernbench.report.verdict.advice import excess_of, margins_told
 
 HURRY = 0.1  # of the usual choice's time: the small budget
 
@@ -81,6 +81,8 @@ def choice_table(found):
     notes = [
         "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns "
         "are those of the training data; stand-ins are generated, not the data they are named after.",
+        margins_told([advice for choice in found for advice in choice.advices]),
+        *([NOISY] if any(row[2].text.endswith("noisy") for rows in blocks.values() for row in rows) else []),
         *setups_told((advice.results, advice.dataset) for choice in found for advice in choice.advices),
     ]
     return Table("choices", "Which method, over all races", columns, list(blocks.items()), notes, heading="task")
@@ -145,10 +147,11 @@ def _wrong(choice):
     """What the slowest and the least accurate of the methods cost."""
     slow, bad = [], []
     for advice in choice.advices:
-        others = {name: advice.times_as_long(name) for name in advice.times if name != advice.method}
-        if others:
-            name = max(others, key=others.get)
-            slow.append((others[name], advice.results.short_label(name)))
+        others = [name for name in advice.times if name != advice.method]
+        times = {name: ratio for name in others if (ratio := advice.times_as_long(name)) is not None}
+        if times:
+            name = max(times, key=times.get)
+            slow.append((times[name], advice.results.short_label(name)))
         losses = {name: advice.loss(name) for name in others}
         if losses and max(losses.values()) > advice.display.margin:
             name = max(losses, key=losses.get)

@@ -2,7 +2,7 @@
 
 from kernbench.report import text
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import most_chosen
+from kernbench.report.verdict.advice import margins_told, most_chosen
 
 MOST_ROWS = 6
 
@@ -50,10 +50,10 @@ def headline_table(verdicts, sections):
 
 
 def _notes(verdicts):
-    """What a race is, and how many of them were run once."""
+    """What a race and equal accuracy are, and how many races were run once."""
     advices = [advice for verdict in verdicts for advice in verdict.advices]
     n_single = sum(len(advice.cell(advice.method).ok) == 1 for advice in advices)
-    notes = ["A race: all methods on one data set, in one experiment."]
+    notes = ["A race: all methods on one data set, in one experiment.", margins_told(advices)]
     if n_single:
         have = "has" if n_single == 1 else "have"
         notes.append(

@@ -1,7 +1,8 @@
 """The reasons for and against the recommended method, one sentence each."""
 
 from kernbench.report import text
-from kernbench.report.records.cells import relative_excess
+from kernbench.report.claims.judgement import is_at_most
+from kernbench.report.records.cells import column, paired_values, relative_excess
 from kernbench.report.statistics import finite_values
 from kernbench.report.tables.quantities import seconds_to
 from kernbench.report.verdict.advice import CLOSE, places
@@ -35,7 +36,7 @@ def reasons(advices, chosen):
     sentences = [_speed(own, len(advices), place) for own in _grouped(mine)]
     sentences += [_elsewhere(own, place) for own in others]
     sentences += [_close(advices, place), _unclear(advices, place)]
-    sentences += [_better(own, place) for own in _grouped(advices)]
+    sentences += [_better(own, place) for own in _grouped(advices, _limit_of)]
     sentences += [_optimum(own) for own in _grouped(mine)]
     sentences += [_memory(mine), _budget(advices, place)]
     sentences += [_rough(own, place) for own in rough]
@@ -43,8 +44,13 @@ def reasons(advices, chosen):
 
 
 def _peer_of(advice):
-    """The baseline and the metric of a comparison; where the baseline has no result, the best value replaced it."""
-    return advice.peer, advice.metric.label, advice.has_baseline
+    """The baseline and the limit of a comparison; where the baseline has no result, the best value replaced it."""
+    return advice.peer, *_limit_of(advice), advice.has_baseline
+
+
+def _limit_of(advice):
+    """The metric of a comparison, and the margin."""
+    return advice.metric.label, advice.display.margin
 
 
 def _grouped(advices, key=_peer_of):
@@ -62,9 +68,10 @@ def _speed(advices, n_races, place):
         share = f"all {n_races}" if len(advices) == n_races else f"{len(advices)} of {n_races}"
         where = f"In {share} races ({races})"
     fastest = f"{first.label} was the fastest of the methods whose {first.metric.label} is no worse than"
+    limit = f" (to {text.amount(first.metric, margin)})" if (margin := first.display.margin) else ""
     if not first.has_baseline:
-        return f"{where}, where {peer} has no result, {fastest} the best."
-    sentence = f"{where}, {fastest} that of {peer}"
+        return f"{where}, where {peer} has no result, {fastest} the best{limit}."
+    sentence = f"{where}, {fastest} that of {peer}{limit}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
     if not ratios:
         return f"{sentence}."
@@ -100,18 +107,19 @@ def _unclear(advices, place):
 
 
 def _better(advices, place):
-    """Methods that are better than the baseline, and the time they took."""
+    """Methods that are better than the one to use, and the time they took."""
     parts = [
         f"{advice.results.label(name)} on {place(advice)} "
-        f"({text.with_unit(advice.metric, advice.value(name))} in {text.seconds(advice.times[name])})"
+        f"({text.with_unit(advice.metric, advice.value(name))} in {text.seconds(advice.times[name])}"
+        f"{' on another set-up' if advice.times_as_long(name) is None else ''})"
         for advice in advices
         for name in advice.better
     ]
     if not parts:
         return ""
-    first = advices[0]
-    side = "below" if first.metric.direction == "lower" else "above"
-    return f"Slower, but {side} {text.possessive(first.peer)} {first.metric.label}: {'; '.join(parts)}."
+    metric, margin = advices[0].metric, advices[0].display.margin
+    by = f" by more than {text.amount(metric, margin)}" if margin else ""
+    return f"Slower, but of a better {metric.label} than the method to use{by}: {'; '.join(parts)}."
 
 
 def _optimum(advices):
@@ -166,12 +174,7 @@ def _rough(advices, place):
     """The method that first comes near the baseline, for users who stop early."""
     wins = {}
     for advice in advices:
-        base = advice.cell(advice.display.baseline)
-        times = {
-            name: seconds_to(advice.metric, advice.cell(name), base, advice.display.rough)
-            for name in advice.times
-            if name != advice.display.baseline
-        }
+        times = {name: _seconds_to_rough(advice, name) for name in advice.times if name != advice.display.baseline}
         times = {name: seconds for name, seconds in times.items() if seconds is not None}
         if times:
             first = min(times, key=times.get)
@@ -183,3 +186,14 @@ def _rough(advices, place):
     advice = advices[0]
     near = f"{text.amount(advice.metric, advice.display.rough)} of {text.possessive(advice.peer)} {advice.metric.label}"
     return f"First to come within {near}, and to stay there: {text.listed(parts)}."
+
+
+def _seconds_to_rough(advice, name):
+    """Seconds after which a method stays near the baseline: by its trace, or all of its time if it has none."""
+    cell, base = advice.cell(name), advice.cell(advice.display.baseline)
+    if any(len(column(record, "seconds")) > 1 for record in cell.ok):
+        return seconds_to(advice.metric, cell, base, advice.display.rough)
+    sign = 1.0 if advice.metric.direction == "lower" else -1.0
+    pairs = paired_values(advice.metric, cell, base)
+    is_near = pairs and all(is_at_most(advice.display.rough, sign * (own - other)) for own, other in pairs)
+    return advice.times[name] if is_near else None

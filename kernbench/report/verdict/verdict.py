@@ -228,7 +228,7 @@ def _table(name, caption, advices):
         n_train, n_features = finite(data.get("n_train")), finite(data.get("n_features"))
         cells = (advice.cell(name) for name in advice.results.methods(advice.dataset))
         n_records = sum(len(cell.records) for cell in cells)
-        value, slowest = advice.value(advice.method), max(map(advice.times_as_long, advice.times))
+        value, slowest = advice.value(advice.method), max(filter(None, map(advice.times_as_long, advice.times)))
         ratio = text.DASH if advice.ratio is None else f"{text.significant(advice.ratio, 2)} ×"
         rows.append(
             (

@@ -130,6 +130,17 @@ def test_times_that_scatter_are_called_noisy(row, records):
     assert plain(row(rows)["seconds"]) == "2 s, noisy"
 
 
+def test_the_table_says_what_no_worse_and_noisy_mean(toy, records):
+    def notes(rows):
+        return " ".join(choice_table(choices(verdicts([records.results(toy, rows)]))).notes)
+
+    rows = records.race()
+    assert "to a margin: 0.20 points of test error." in notes(rows) and "Noisy:" not in notes(rows)
+    for record, seconds in zip((r for r in rows if r["method"] == "smo"), (0.5, 2.0, 4.0)):
+        record["seconds"]["fit"] = seconds
+    assert "Noisy: the quartiles of the repeats" in notes(rows)
+
+
 def test_arguments_that_only_tune_are_left_out(toy, row, records):
     tuned = Method(
         "smo", "SMO", "kernbench.estimators.svm.kernel_svc:KernelSVC", {"solver": "smo", "kernel": "rbf", "tol": 1e-6}

@@ -7,6 +7,7 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Method, Metric, Recommendation
 from kernbench.report.records.results import Results
+from kernbench.report.verdict.advice import margins_told
 from kernbench.report.verdict.verdict import recommendation, verdicts
 
 
@@ -73,7 +74,57 @@ def test_an_unfinished_fit_that_errs_less_is_named_but_not_advised(toy, records,
     ]
     found = advised(toy, rows)
     assert 'solver="smo"' in found.headline
-    assert "Slower, but below LIBSVM's test error: SBP on adult (14.00 % in 30 s)." in found.sentences
+    better = "Slower, but of a better test error than the method to use by more than 0.20 points"
+    assert f"{better}: SBP on adult (14.00 % in 30 s)." in found.sentences
+
+
+def test_a_slower_method_is_named_only_if_it_is_better_than_the_one_to_use(toy, records, advised):
+    rows = [
+        records.one("libsvm", error=0.16, seconds=8.0),
+        records.one("smo", error=0.149, seconds=4.0),
+        records.one("sbp", error=0.15, seconds=30.0),  # better than LIBSVM, which is not what is advised
+    ]
+    found = advised(toy, rows)
+    assert found.advices[0].method == "smo" and not any("Slower, but" in sentence for sentence in found.sentences)
+
+
+def test_the_usual_choice_is_no_runner_up_where_it_is_worse_than_the_one_to_use(toy, records, advised):
+    rows = [records.one("libsvm", error=0.16, seconds=4.1), records.one("smo", error=0.149, seconds=4.0)]
+    assert not any("No worse and" in sentence for sentence in advised(toy, rows).sentences)
+    rows[0]["metrics"]["test_error"] = 0.149
+    assert "No worse and at most 1.1 times as slow: LIBSVM (scikit-learn SVC) on adult." in advised(toy, rows).sentences
+
+
+def test_times_of_different_set_ups_are_not_divided(toy, records, advised):
+    elsewhere = records.one()["environment"] | {"processor": "Another CPU"}
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("smo", error=0.149, seconds=2.0)]
+    rows += [records.one("sbp", error=0.14, seconds=2.1, environment=elsewhere)]
+    found = advised(toy, rows)
+    assert not any("times as slow" in sentence for sentence in found.sentences)
+    assert any("SBP on adult (14.00 % in 2.1 s on another set-up)." in sentence for sentence in found.sentences)
+    assert found.table.blocks[0][1][0][4].text == "4 × as long"  # LIBSVM, in the same run
+
+
+def test_a_method_without_a_trace_is_near_the_usual_choice_when_it_is_done(toy, records, advised):
+    rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("smo", error=0.149, seconds=4.0)]
+    rows += [records.one("sbp", error=0.155, seconds=1.0, trace={})]
+    (told,) = (sentence for sentence in advised(toy, rows).sentences if sentence.startswith("First to come"))
+    assert told.endswith("and to stay there: SBP (adult, 1 s).")
+    rows[-1]["metrics"]["test_error"] = 0.2
+    (told,) = (sentence for sentence in advised(toy, rows).sentences if sentence.startswith("First to come"))
+    assert told.endswith("and to stay there: SMO (adult, 4 s).")
+
+
+def test_races_with_other_margins_have_sentences_of_their_own(toy, records):
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    other = replace(toy, name="other", tables=(replace(display, margin=0.0),))
+    (found,) = verdicts([records.results(experiment, records.race()) for experiment in (toy, other)])
+    fastest = "SMO was the fastest of the methods whose test error is no worse than that of LIBSVM"
+    assert found.sentences[0].startswith(f"On adult of toy, {fastest} (to 0.20 points): ")
+    assert found.sentences[1].startswith(f"On adult of other, {fastest}: ")
+    assert margins_told(found.advices).startswith(
+        "Equal accuracy, and no worse, are to a margin, each race its own: 0.00 to 0.20 points of test error. "
+    )
 
 
 def test_an_error_that_is_less_by_scatter_alone_is_not_named(toy, records, advised):
@@ -208,8 +259,8 @@ def test_each_baseline_has_a_sentence_of_its_own_with_as_many_names_as_races(toy
     )
     fastest = "SMO was the fastest of the methods whose test error is no worse than that of"
     assert found.sentences[:2] == [
-        f"In 1 of 3 races (adult of toy), {fastest} LIBSVM: 4.5 times as fast as LIBSVM in the same run.",
-        f"In 2 of 3 races (adult of other and mnist), {fastest} SBP: 10 times as fast as SBP in the same run.",
+        f"In 1 of 3 races (adult of toy), {fastest} LIBSVM (to 0.20 points): 4.5 times as fast as LIBSVM in the same run.",
+        f"In 2 of 3 races (adult of other and mnist), {fastest} SBP (to 0.20 points): 10 times as fast as SBP in the same run.",
     ]
     assert [sentence for sentence in found.sentences if "stopping early" in sentence] == [
         f"It does not win by stopping early: its objective is nowhere above {peer}'s." for peer in ("LIBSVM", "SBP")
@@ -227,9 +278,9 @@ def test_races_are_compared_with_the_usual_choice_only_where_that_was_measured(t
     found = advised(toy, [*records.race(), *elsewhere, *alone]).sentences
     fastest = "SMO was the fastest of the methods whose test error is no worse than"
     assert found[:2] == [
-        f"In 2 of 3 races (adult and mnist), {fastest} that of LIBSVM: 4.5 times as fast as LIBSVM in the same run, "
-        "where that has a time to compare with (1).",
-        f"In 1 of 3 races (blobs), where LIBSVM has no result, {fastest} the best.",
+        f"In 2 of 3 races (adult and mnist), {fastest} that of LIBSVM (to 0.20 points): 4.5 times as fast as LIBSVM in "
+        "the same run, where that has a time to compare with (1).",
+        f"In 1 of 3 races (blobs), where LIBSVM has no result, {fastest} the best (to 0.20 points).",
     ]
 
 
