@@ -136,7 +136,7 @@ def tradeoff_table(results):
         blocks.append((results.category_label("dataset", dataset), rows))
     notes = [
         "On the front: no other method is at least as good in accuracy, time and memory, and better in one, by the "
-        "differences within the repeats of both on the same set-up."
+        "differences within the repeats of both on the same set-up. Methods that share no such repeat are not compared."
     ]
     if experiment.optimality is None:
         notes.append(REASON)

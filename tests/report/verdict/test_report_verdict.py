@@ -259,8 +259,10 @@ def test_each_baseline_has_a_sentence_of_its_own_with_as_many_names_as_races(toy
     )
     fastest = "SMO was the fastest of the methods whose test error is no worse than that of"
     assert found.sentences[:2] == [
-        f"In 1 of 3 races (adult of toy), {fastest} LIBSVM (to 0.20 points): 4.5 times as fast as LIBSVM in the same run.",
-        f"In 2 of 3 races (adult of other and mnist), {fastest} SBP (to 0.20 points): 10 times as fast as SBP in the same run.",
+        f"In 1 of 3 races (adult of toy), {fastest} LIBSVM (to 0.20 points): 4.5 times as fast as LIBSVM in the same "
+        "run.",
+        f"In 2 of 3 races (adult of other and mnist), {fastest} SBP (to 0.20 points): 10 times as fast as SBP in the "
+        "same run.",
     ]
     assert [sentence for sentence in found.sentences if "stopping early" in sentence] == [
         f"It does not win by stopping early: its objective is nowhere above {peer}'s." for peer in ("LIBSVM", "SBP")
