@@ -227,9 +227,10 @@ class _Chart:
             over = f"over seeds{', repeats and set-ups' if mixed else ' and repeats'}"
             yield f"Line: median; shade: range {over}." if display.band else f"Line: median {over}."
         if display.steps:
-            yield "Marks: final models."
-        if any(line.name in display.final_only for line in self.every):
-            yield "Hollow marks: stopped at their time budget."
+            records = self.results.chosen_records(display)
+            repeated = len({record["repeat"] for record in records}) > 1
+            yield f"Marks: final models{', where the last repeat ends' if repeated else ''}."
+            yield from self._hollow(repeated)
         if self.finals:
             peer = text.possessive(self.results.short_label(display.baseline))
             yield f"Dashed: {peer} final {display.y.label}."
@@ -248,6 +249,19 @@ class _Chart:
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
         if any((line.y < self._bottom(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off {display.y_depth:g} below the highest value."
+
+    def _hollow(self, repeated):
+        """What hollow marks are."""
+        names = dict.fromkeys(line.name for line in self.every if line.name in self.display.final_only)
+        stopped = [name for name in names if self.results.has_budget(name)]
+        at = "medians of final models" if repeated else "final models"
+        if names and len(stopped) == len(names):
+            yield f"Hollow marks: {at}, stopped at their time budget."
+        elif names:
+            yield f"Hollow marks: {at}, of methods without a curve."
+            if stopped:
+                of = text.names(map(self.line_name, stopped))
+                yield f"{of} stopped at {'its' if len(stopped) == 1 else 'their'} time budget."
 
     def _fitted_slopes(self):
         """The slopes of the lines, in one sentence; of a line with several panels the least and the largest."""

@@ -224,8 +224,8 @@ def margins_told(advices):
         parts.append(f"{shown} of {label}")
     own = ", each race its own" if any(len(found) > 1 for _, found in margins.values()) else ""
     return (
-        f"Equal accuracy, and no worse, are to a margin{own}: {text.listed(parts)}. Over repeats, the 95 % interval of "
-        "the difference lies within it; a single repeat has none."
+        f"“Equal accuracy” and “no worse” allow for a margin{own}: {text.listed(parts)}. Over repeats, the 95 % "
+        "interval of the difference lies within it; a single repeat has none."
     )
 
 

@@ -138,7 +138,7 @@ def _usual(choice):
     ratios = [advice.ratio for advice in others if advice.ratio is not None]
     if not ratios:
         return f"{text.names(peers)} {'has' if len(peers) == 1 else 'have'} no time to compare with"
-    some = "" if len(ratios) == len(others) else f" where that has a time ({len(ratios)})"
+    some = "" if len(ratios) == len(others) else f" where that has a time ({text.plural(len(ratios), 'race')})"
     take = "takes" if len(peers) == 1 else "take"
     return f"{text.names(peers)} {take} {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long{some}"
 

@@ -83,7 +83,7 @@ def _speed(advices, n_races):
     if not ratios:
         return f"{against(advices)} has no time to compare with; {share}"
     ends = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    where = "" if len(ratios) == len(advices) else f" where that has a time ({len(ratios)})"
+    where = "" if len(ratios) == len(advices) else f" where that has a time ({text.plural(len(ratios), 'race')})"
     return f"{ends} × as fast as {against(advices)}{where}; {share}"
 
 

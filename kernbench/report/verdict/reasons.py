@@ -71,12 +71,14 @@ def _speed(advices, n_races, place):
     limit = f" (to {text.amount(first.metric, margin)})" if (margin := first.display.margin) else ""
     if not first.has_baseline:
         return f"{where}, where {peer} has no result, {fastest} the best{limit}."
+    if all(advice.method == advice.display.baseline for advice in advices):
+        return f"{where}, the usual choice, {fastest} its own{limit}."
     sentence = f"{where}, {fastest} that of {peer}{limit}"
     ratios = [advice.ratio for advice in advices if advice.ratio is not None]
     if not ratios:
         return f"{sentence}."
     factor = " to ".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    some = "" if len(ratios) == len(advices) else f", where that has a time to compare with ({len(ratios)})"
+    some = "" if len(ratios) == len(advices) else f", where that has a time ({text.plural(len(ratios), 'race')})"
     return f"{sentence}: {factor} times as fast as {peer} in the same run{some}."
 
 

@@ -423,3 +423,12 @@ def test_an_axis_of_huge_numbers_ends_somewhere(log):
     assert np.isfinite([low, high]).all() and low < high
     assert np.isfinite(ticks(low, high, True) if log else round_ticks(low, high)).all()
     assert np.isfinite(beyond(limits([[1e-17, 1e300]], log), 0.3, log))
+
+
+def test_hollow_marks_are_budgets_only_of_methods_that_have_one(records, drawn):
+    both = replace(STEPS, final_only=("sbp-quarter", "smo"))
+    captions = [drawn(records.race(n), d)[0].caption for n, d in ((1, STEPS), (3, STEPS), (3, both))]
+    assert "Marks: final models. Hollow marks: final models, stopped at their time budget." in captions[0]
+    assert "Marks: final models, where the last repeat ends. Hollow marks: medians of final models, stop" in captions[1]
+    assert "Hollow marks: medians of final models, of methods without a curve. " in captions[2]
+    assert "“SBP, ¼ of LIBSVM's time” stopped at its time budget." in captions[2]

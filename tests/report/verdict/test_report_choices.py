@@ -107,7 +107,10 @@ def test_a_usual_choice_without_a_time_is_not_this_one(row, records):
     rows = [record for record in records.race() if record["method"] != "libsvm"] + failed
     assert plain(row(rows)["times_as_long_as_usual"]) == "LIBSVM has no time to compare with"
     other = records.race(dataset="mnist")
-    assert plain(row(rows + other)["times_as_long_as_usual"]) == "LIBSVM takes 4.5 × as long where that has a time (1)"
+    assert (
+        plain(row(rows + other)["times_as_long_as_usual"])
+        == "LIBSVM takes 4.5 × as long where that has a time (1 race)"
+    )
 
 
 def test_a_method_that_fails_now_and_then_is_not_the_one_to_use(toy, records):
@@ -135,7 +138,7 @@ def test_the_table_says_what_no_worse_and_noisy_mean(toy, records):
         return " ".join(choice_table(choices(verdicts([records.results(toy, rows)]))).notes)
 
     rows = records.race()
-    assert "to a margin: 0.20 points of test error." in notes(rows) and "Noisy:" not in notes(rows)
+    assert "allow for a margin: 0.20 points of test error." in notes(rows) and "Noisy:" not in notes(rows)
     for record, seconds in zip((r for r in rows if r["method"] == "smo"), (0.5, 2.0, 4.0)):
         record["seconds"]["fit"] = seconds
     assert "Noisy: the quartiles of the repeats" in notes(rows)

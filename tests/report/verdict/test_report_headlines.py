@@ -73,7 +73,7 @@ def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, rec
     assert "mnist" not in speed_picture(judged(rows)).csv
     assert "adult,4.5" in speed_picture(judged(rows)).csv
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
-    assert row[2].text == "4.5 × as fast as LIBSVM where that has a time (1); chosen in 2 of 2 races"
+    assert row[2].text == "4.5 × as fast as LIBSVM where that has a time (1 race); chosen in 2 of 2 races"
 
 
 def test_a_usual_choice_that_never_finished_is_said(judged, records):

@@ -123,7 +123,7 @@ def test_races_with_other_margins_have_sentences_of_their_own(toy, records):
     assert found.sentences[0].startswith(f"On adult of toy, {fastest} (to 0.20 points): ")
     assert found.sentences[1].startswith(f"On adult of other, {fastest}: ")
     assert margins_told(found.advices).startswith(
-        "Equal accuracy, and no worse, are to a margin, each race its own: 0.00 to 0.20 points of test error. "
+        "“Equal accuracy” and “no worse” allow for a margin, each race its own: 0.00 to 0.20 points of test error. "
     )
 
 
@@ -150,6 +150,10 @@ def test_verdict_says_it_when_libsvm_wins(toy, records, advised):
     found = advised(toy, rows)
     assert found.headline == "For a kernel SVM, use sklearn.svm.SVC()."
     assert "from sklearn.svm import SVC" in found.code
+    assert found.sentences[0] == (
+        "On adult, the usual choice, LIBSVM (scikit-learn SVC) was the fastest of the methods whose test error is no "
+        "worse than its own (to 0.20 points)."
+    )
 
 
 def test_a_class_of_the_experiment_is_written_as_the_pipeline_that_it_stands_for(toy, records, advised):
@@ -281,7 +285,7 @@ def test_races_are_compared_with_the_usual_choice_only_where_that_was_measured(t
     fastest = "SMO was the fastest of the methods whose test error is no worse than"
     assert found[:2] == [
         f"In 2 of 3 races (adult and mnist), {fastest} that of LIBSVM (to 0.20 points): 4.5 times as fast as LIBSVM in "
-        "the same run, where that has a time to compare with (1).",
+        "the same run, where that has a time (1 race).",
         f"In 1 of 3 races (blobs), where LIBSVM has no result, {fastest} the best (to 0.20 points).",
     ]
 
