@@ -137,9 +137,15 @@ def unbroken(sentence):
     return re.sub(r"(?<=\d) (?=[%×]|(?:µs|ms|s|h|MB|GB|points|races?)\b)", NO_BREAK, sentence)
 
 
+def short(label):
+    """A method's label without its remarks in brackets: ``LIBSVM``, ``SMO, λ validated``."""
+    return re.sub(r" \([^()]*\)", "", label)
+
+
 def possessive(name):
-    """``"LIBSVM's"``, ``"Pegasos'"``."""
-    return f"{name}'" if name.endswith("s") else f"{name}'s"
+    """``"LIBSVM's"``, ``"Pegasos'"``; a name is put in quotation marks as by `names`."""
+    shown = names([name])
+    return f"{shown}'" if shown.endswith("s") else f"{shown}'s"
 
 
 def heading(metric):

@@ -93,5 +93,5 @@ def _draw(task, races, styles, ends, y_ends, axes, fonts):
     layout.dress(axes, fonts, title=text.capitalised(task))
     layout.set_ticks(axes.xaxis, scales.ticks(*ends, True))
     layout.set_ticks(axes.yaxis, scales.ticks(*y_ends, True))
-    names = [label.partition(" (")[0] for label in handles]
+    names = list(map(text.short, handles))
     layout.name_below(axes, list(handles.values()), names, fonts, columns=1)

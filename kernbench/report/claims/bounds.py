@@ -44,7 +44,7 @@ def _quantity(results, claim):
     what = results.experiment.metric(claim.metric).label
     if claim.baseline is not None:
         own, base = (results.short_label(name) for name in (claim.method, claim.baseline))
-        what = f"{what} of {own} over {text.possessive(base)}"
+        what = f"{what} of {text.names([own])} over {text.possessive(base)}"
     return text.capitalised(what)
 
 

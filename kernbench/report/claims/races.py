@@ -104,7 +104,7 @@ def _interval(results, metric, claim, found, n_repeats):
     """The mean of the differences over repeats with its interval, in the direction of the metric."""
     if found.interval is None:
         return SINGLE
-    names = (results.label(claim.method), results.short_label(claim.baseline))
+    names = [text.names([name]) for name in (results.label(claim.method), results.short_label(claim.baseline))]
     low, high, worse = (text.signed(metric, value) for value in (*found.interval, found.value))
     worse = f"{worse} {text.unit_of_differences(metric)}".rstrip()
     return (

@@ -187,7 +187,7 @@ class Results:
 
     def short_label(self, name):
         """A method's label, short enough for a column's heading or a sentence: ``LIBSVM``."""
-        return self.label(name).partition(" (")[0]
+        return text.short(self.label(name))
 
     def category_label(self, place, word):
         """The label of a data set or a method; any other word unchanged.

@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 
+from kernbench.experiments import registry
 from kernbench.experiments.declare import Metric
 from kernbench.report import text
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, csv_text, words
@@ -120,6 +121,21 @@ def test_a_number_and_its_unit_stay_on_one_line():
 
 def test_possessives():
     assert (text.possessive("LIBSVM"), text.possessive("Pegasos")) == ("LIBSVM's", "Pegasos'")
+    assert text.possessive("SCS, 300 features") == "“SCS, 300 features”'s"
+
+
+def test_short_labels_lose_their_remarks_alone():
+    """Two methods of one name before the first bracket are not called the same."""
+    labels = ("LIBSVM (scikit-learn SVC)", "SMO (exact), λ = 1", "SMO (exact), λ validated", "plain")
+    assert list(map(text.short, labels)) == ["LIBSVM", "SMO, λ = 1", "SMO, λ validated", "plain"]
+
+
+def test_no_two_methods_of_a_data_set_have_one_short_label():
+    for name in registry.names():
+        experiment = registry.get(name)
+        for setting in (setting for scale in experiment.scales.values() for setting in scale.settings):
+            shown = [text.short(method.label) for method in experiment.methods if setting.takes(method.name)]
+            assert len(shown) == len(set(shown)), (name, setting.name)
 
 
 @pytest.mark.parametrize(
