@@ -66,7 +66,7 @@ EXPERIMENT = Experiment(
         ),
         Bound("With one exact threshold it falls, too (the whole interval).", "agd-sbcd-threshold", "high", 0.0),
     ),
-    paper_data=tuple(PaperData(task, "no data: the rate that it proves") for task in TASKS),
+    paper_data=tuple(PaperData(task, "a rate that it proves, for any data") for task in TASKS),
     paper_numbers=tuple(
         PaperNumber(task, name, "slope", round(EXPONENT, 3))
         for task in TASKS
