@@ -67,6 +67,8 @@ def _margin(metric, claim, worse_by):
         return ""
     if claim.margin < 0:
         return f", to be better by {text.amount(metric, -claim.margin)} at least"
+    if worse_by < -ROUNDING:
+        return f", to be worse by {text.amount(metric, claim.margin)} at most"
     side = "within" if is_at_most(claim.margin, worse_by) else "beyond"
     return f", {side} the margin of {text.amount(metric, claim.margin)}"
 

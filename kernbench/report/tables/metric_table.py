@@ -8,6 +8,8 @@ from kernbench.report.tables.table import Column, Table, words
 PLUS_MINUS = "±: standard error of the mean over repeats."
 BRACKETS = "[ , ]: 95 % interval of the mean of the differences within repeats."
 NOISY = "Noisy: the quartiles of the repeats are a quarter of the median apart, or more."
+# What the form of a quantity makes of the repeats.
+SUMMARIES = dict.fromkeys(("median", "speed", "reached", "excess"), "Medians") | {"largest": "Largest"}
 MOST_NAMED = 4  # cells with another number of repeats that are named
 
 
@@ -40,6 +42,7 @@ def metric_table(display, results):
         notes=[
             *display.notes,
             *_stand_ins(results, quantities, cells),
+            *over_repeats(results, quantities, cells),
             *explained(blocks),
             *(setups_told((results, name) for name, _ in cells) if _has_times(results, quantities) else ()),
             *(() if any(quantity.form == "repeats" for quantity in quantities) else repeats_told(results, cells)),
@@ -68,6 +71,17 @@ def explained(blocks):
     texts = [entry.text for _, rows in blocks for row in rows for entry in row[1:]]
     notes = (("±", PLUS_MINUS), ("[", BRACKETS), (", noisy", NOISY))
     return [note for sign, note in notes if any(sign in shown for shown in texts)]
+
+
+def over_repeats(results, quantities, cells):
+    """Which columns are no means, where there are several repeats: the others have a standard error or an interval."""
+    if all(len(results.cell(*cell).ok) < 2 for cell in cells):
+        return []
+    found = {}
+    for quantity in quantities:
+        if quantity.form in SUMMARIES:
+            found.setdefault(SUMMARIES[quantity.form], []).append(column_of(results, quantity).label)
+    return [f"{summary} over repeats: {text.names(dict.fromkeys(labels))}." for summary, labels in found.items()]
 
 
 def setups_told(races):

@@ -18,12 +18,16 @@ def optimality_column(experiment):
     return Column(metric.label, metric.name)
 
 
+def optimality_quantity(experiment):
+    """An objective relative to the least on the same data, another metric as it is; None without a declared one."""
+    name = experiment.optimality
+    return None if name is None else Quantity(name, "excess" if name == OBJECTIVE else "median")
+
+
 def optimality_entry(results, dataset, method):
-    """The entry of a method on a data set: an objective relative to the least there, another metric as it is."""
-    name = results.experiment.optimality
-    if name is None:
-        return words("none")
-    return entry_of(results, Quantity(name, "excess" if name == OBJECTIVE else "median"), dataset, method)
+    """The entry of a method on a data set."""
+    quantity = optimality_quantity(results.experiment)
+    return words("none") if quantity is None else entry_of(results, quantity, dataset, method)
 
 
 def optimality_words(results, dataset, method):

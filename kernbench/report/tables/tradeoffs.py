@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from kernbench.experiments.declare import Quantity
 from kernbench.report import text
 from kernbench.report.statistics import mean_and_error, median_or_none
-from kernbench.report.tables.metric_table import explained, setups_told
-from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry
+from kernbench.report.tables.metric_table import explained, over_repeats, setups_told
+from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry, optimality_quantity
 from kernbench.report.tables.quantities import entry_of
 from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 
@@ -148,7 +148,10 @@ def tradeoff_table(results):
         Column("repeats", "repeats"),
     )
     caption = "Accuracy, time, memory and optimality"
-    notes += [*explained(blocks), *setups_told((results, dataset) for dataset in found)]
+    cells = [(dataset, point.method) for dataset, points in found.items() for point in points]
+    shown = [*quantities, *filter(None, [optimality_quantity(experiment)])]
+    notes += [*over_repeats(results, shown, cells), *explained(blocks)]
+    notes += setups_told((results, dataset) for dataset in found)
     return Table(results.file_name("trade-offs"), caption, columns, blocks, notes)
 
 

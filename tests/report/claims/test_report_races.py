@@ -25,6 +25,12 @@ def test_claim_holds_within_margin_and_time(toy, records, judged):
     assert "0.10 points worse, within the margin of 0.20 points" in found.why
 
 
+def test_what_is_better_is_not_said_to_be_within_the_margin(toy, records, judged):
+    rows = [records.one("libsvm", error=0.159, seconds=8.0), records.one("sbp-quarter", error=0.149, seconds=2.0)]
+    found = judged(toy, rows)
+    assert found.verdict == HOLDS and "1.00 points better, to be worse by 0.20 points at most." in found.why
+
+
 def test_claim_fails_on_error(toy, records, judged):
     rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.16, seconds=2.0)]
     found = judged(toy, rows)
@@ -190,7 +196,7 @@ def test_a_difference_that_is_not_seen_is_called_equal(toy, records, judged, own
     [
         (0.0, "1.00 points better."),
         (-0.005, "better, to be better by 0.50 points at least."),
-        (0.01, "within the margin"),
+        (0.01, "better, to be worse by 1.00 points at most."),
     ],
 )
 def test_a_margin_is_told_where_there_is_one(toy, records, judged, margin, words):

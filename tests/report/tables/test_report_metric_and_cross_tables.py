@@ -89,6 +89,14 @@ def test_every_table_says_how_many_repeats_it_is_of(toy, records, made):
     assert made(single, MetricTable("m", "M", (Quantity("test_error", "repeats"),))).notes == []
 
 
+def test_every_table_says_which_columns_are_medians_over_repeats(records, made):
+    columns = ("test_error", Quantity("fit_seconds", "median"), Quantity("fit_seconds", "speed", baseline="libsvm"))
+    display = MetricTable("m", "M", (*columns, Quantity("peak_memory", "largest")))
+    told = "Medians over repeats: fit time and speed (LIBSVM = 1). Largest over repeats: peak memory."
+    assert told in " ".join(made(records.race(), display).notes)
+    assert "over repeats:" not in " ".join(made(records.race(1), display).notes)
+
+
 def test_metric_table_of_one_method_has_a_row_for_each_data_set(toy, records, made):
     display = MetricTable("m", "M", ("test_error", "fit_seconds"), methods=("smo",))
     rows = [records.one(dataset=name, seconds=2.0) for name in ("adult", "mnist")]

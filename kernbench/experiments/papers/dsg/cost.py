@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
     metrics=(
         m.FIT_SECONDS,
         m.number("train_n", "exponent of rows in the time of a pass", 0.15),
-        m.number("work_n", "the same of feature values or kernel evaluations", 0.01, deterministic=True),
+        m.number("work_n", "exponent of rows in feature values or kernel evaluations", 0.01, deterministic=True),
         m.number("train_d", "exponent of columns in the time of a pass", 0.15),
         m.number("predict_n", "exponent of rows in the time of a prediction", 0.15),
         m.number("model_n", "exponent of rows in the bytes of the model", 0.02),

@@ -48,9 +48,10 @@ def _ridge(name, label, permutations, **params):
 
 METHODS = (
     _doubly("doubly", "doubly stochastic, predicates of step 1, random matrices", step_size=0.7, **PREDICATES),
-    _doubly("doubly-damped", "the same, with the width and the damping that 2¹⁶ features have",
+    _doubly("doubly-damped", "doubly stochastic, predicates, width and damping of 2¹⁶ features",
             search={"width": [16], "damping": [1e-9]}, step_size=0.7, **PREDICATES),
-    _doubly("doubly-median", "the same of the median width, default steps", search={"width": [1]}, **PREDICATES),
+    _doubly("doubly-median", "doubly stochastic, predicates, the median width, default steps",
+            search={"width": [1]}, **PREDICATES),
     _doubly("doubly-entries", "doubly stochastic, entries of random matrices", step_size=0.7),
     Method("doubly-sorted", "doubly stochastic, entries of sorted matrices", REGRESSOR, {"permutations": None}),
     _ridge("ridge-predicates-4", "KernelRegressor, predicates of step 1, 4 random matrices", 4, **PREDICATES),

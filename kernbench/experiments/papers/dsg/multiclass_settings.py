@@ -20,10 +20,10 @@ NETWORKS = (
            **ON_FEATURES, **TORCH),
     Method("lenet-doubly", "doubly stochastic on LeNet's features", CLASSIFIER, {**SOFTMAX, **PAPERS},
            **ON_FEATURES, **TORCH),
-    Method("lenet-doubly-alpha", "the same, α = 1e-6", CLASSIFIER, {**SOFTMAX, **PAPERS, "alpha": 1e-6},
-           **ON_FEATURES, **TORCH),
-    Method("lenet-doubly-median", "the same, α = 1e-6, width the median distance", CLASSIFIER,
-           {**SOFTMAX, "alpha": 1e-6, "gamma": gamma_of(1.0)}, **ON_FEATURES, **TORCH),
+    Method("lenet-doubly-alpha", "doubly stochastic on LeNet's features, α = 1e-6", CLASSIFIER,
+           {**SOFTMAX, **PAPERS, "alpha": 1e-6}, **ON_FEATURES, **TORCH),
+    Method("lenet-doubly-median", "doubly stochastic on LeNet's features, α = 1e-6, width the median distance",
+           CLASSIFIER, {**SOFTMAX, "alpha": 1e-6, "gamma": gamma_of(1.0)}, **ON_FEATURES, **TORCH),
     Method("lenet-kernel-svc", "KernelSVC on LeNet's features", "kernbench.estimators:KernelSVC",
            {"C": 10.0, "gamma": gamma_of(1.0), "cache_size": 2000}, measure=f"{LENET}.runs:measure", **TORCH),
 )  # fmt: skip
@@ -46,12 +46,14 @@ PASSES = (
     one_pass("default", "one pass, a feature for four rows"),
     one_pass("long-steps", "one pass, steps of 3", step_size=3.0),
     one_pass("features", "one pass, steps of 3, a feature for two rows", step_size=3.0, features=0.5),
-    one_pass("wide", "the same, four times the width", step_size=3.0, features=0.5, widen=4.0),
+    one_pass("wide", "one pass, steps of 3, a feature for two rows, four times the width", step_size=3.0, features=0.5,
+             widen=4.0),
 )
 METHODS = (
     doubly("doubly", "doubly stochastic", **SOFTMAX),
     STREAMED,
-    replace(STREAMED, name="doubly-stream-features", label="the same, twice the features, steps of 2",
+    replace(STREAMED, name="doubly-stream-features",
+            label="doubly stochastic, deformations, twice the features, steps of 2",
             params={**STREAMED.params, **MANY_FEATURES}),
     *PASSES,
     Method(

@@ -115,7 +115,7 @@ EXPERIMENT = Experiment(
     scales={"quick": QUICK, "paper": PAPER_SCALE},
     metrics=(
         m.percent("test_pauc", "pAUC on test images", 1e-3, "higher", unit=""),
-        m.percent("last_pauc", "the same by the last state", 1e-3, "higher", unit=""),
+        m.percent("last_pauc", "pAUC on test images by the last state", 1e-3, "higher", unit=""),
         m.percent("validation_pauc", "pAUC on validation images", 1e-3, "higher", unit=""),
         m.AUC,
         m.FIT_SECONDS,
