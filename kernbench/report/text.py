@@ -189,7 +189,7 @@ def fitting(metric, value, digits=3):
 
 def amount(metric, difference):
     """A difference without its sign, in words: ``0.07 points``."""
-    shown = f"{100 * difference:.2f}" if metric.factor == 100.0 else f"{metric.factor * difference:.3g}"
+    shown = f"{100 * difference:.2f}" if metric.factor == 100.0 else significant(metric.factor * difference)
     return f"{shown} {unit_of_differences(metric)}".rstrip()
 
 
@@ -205,7 +205,7 @@ def signed(metric, difference, error=None):
     if metric.factor == 100.0:
         shown = points(difference)
     else:
-        shown = f"{metric.factor * difference:+.3g}".replace("-", "−") if difference else "0"
+        shown = f"{'+' if difference > 0 else ''}{significant(metric.factor * difference)}" if difference else "0"
     return shown if error is None else f"{shown} ± {significant(metric.factor * error, 2)}"
 
 

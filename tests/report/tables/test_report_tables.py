@@ -171,6 +171,9 @@ def test_a_value_and_its_error_are_in_one_unit():
     memory = Metric("memory", "memory", "lower", ("peak_memory_bytes",), "MB", 2.0**-20)
     assert text.scaled(memory, 3 * 2**20, 2**18) == "3.00 ± 0.25"
     assert text.signed(memory, 2**20, 2**18) == "+1 ± 0.25" and text.amount(memory, 2**21) == "2 MB"
+    small = Metric("mse", "error", "lower", ("metrics", "mse"))
+    assert text.signed(small, -7.4e-5) == "−7.4 × 10⁻⁵" and text.amount(small, 7.4e-5) == "7.4 × 10⁻⁵"
+    assert text.signed(small, 12_345.0) == "+12,300"
 
 
 def test_a_difference_of_nothing_has_no_sign():
