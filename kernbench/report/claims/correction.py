@@ -31,7 +31,7 @@ def corrected(judgements):
             if found[k].p_value < LEVEL:
                 sentence = (
                     f" Alone this would be decided (p = {alone}), but not as one of {len(tested)} verdicts of this "
-                    f"page (p = {together} by Holm's method): more repeats would."
+                    f"page (p = {together} by Holm's method): more repeats may decide it."
                 )
             found[k] = replace(found[k], verdict=OPEN, why=found[k].why + sentence)
     return found

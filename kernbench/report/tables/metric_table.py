@@ -1,5 +1,7 @@
 """Metric tables: a row for each method on each data set, a column for each quantity."""
 
+from collections import Counter
+
 from kernbench.experiments.declare import Quantity
 from kernbench.report import text
 from kernbench.report.tables.quantities import column_of, entry_of
@@ -98,7 +100,12 @@ def setups_told(races):
         One note, or none.
     """
     each = {(results.name, name): (results, name) for results, name in races}.values()
-    mixed = [results.category_label("dataset", name) for results, name in each if results.has_several_setups(name)]
+    counts = Counter(name for _, name in each)
+    mixed = [
+        results.category_label("dataset", name) + (f" of {results.experiment.name}" if counts[name] > 1 else "")
+        for results, name in each
+        if results.has_several_setups(name)
+    ]
     if not mixed:
         return []
     return [

@@ -205,3 +205,12 @@ def test_without_sizes_there_is_a_table_and_no_figure(toy, records):
     found = choices(verdicts([records.results(toy, rows)]))
     assert choice_picture(found) is None and choice_table(found) is not None
     assert choice_table([]) is None
+
+
+def test_data_of_several_experiments_are_told_apart_where_set_ups_differ(toy, records):
+    other = records.race()
+    for row in other:
+        row["environment"] = row["environment"] | {"processor": f"CPU {row['repeat']}"}
+    found = [records.results(toy, records.race()), records.results(replace(toy, name="other"), other)]
+    (told,) = (note for note in choice_table(choices(verdicts(found))).notes if "several set-ups" in note)
+    assert told.startswith("Repeats on adult of other are from several set-ups")
