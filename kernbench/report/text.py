@@ -7,6 +7,7 @@ from kernbench._names import NO_BREAK
 
 DASH = "–"
 MOST_DECIMALS = 5  # of a number with a standard error; smaller ones have powers of ten
+MOST_DIGITS = 7  # of these, where the error is small beside the value
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -32,6 +33,8 @@ def with_error(value, error, digits=3):
         decimals = max(decimals, 0)
         shown = f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")  # + 0.0 turns -0.0 into 0.0
         return f"{shown} ± {error:,.{decimals}f}"
+    if error > 0 and value:  # down to the last digit of the error
+        digits = min(max(digits, math.floor(math.log10(abs(value))) + 1 + decimals), MOST_DIGITS)
     return f"{significant(value, digits)} ± {significant(error, 2)}"
 
 

@@ -147,6 +147,9 @@ def test_no_two_methods_of_a_data_set_have_one_short_label():
         (-0.0001, 0.02, "0.000 ± 0.020"),
         (1.5, 0.0, "1.5 ± 0"),
         (1e-6, 2e-8, "1 × 10⁻⁶ ± 2 × 10⁻⁸"),
+        (0.3441237, 6e-6, "0.344124 ± 6 × 10⁻⁶"),
+        (-2.6612e9, 1.2e6, "−2.6612 × 10⁹ ± 1.2 × 10⁶"),
+        (1 / 3, 1e-12, "0.3333333 ± 1 × 10⁻¹²"),
     ],
 )
 def test_a_value_has_as_many_decimals_as_its_error(value, error, shown):
