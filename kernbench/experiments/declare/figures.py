@@ -25,6 +25,9 @@ class Axis:
     factor : float
         Multiply by this to print in `unit`.
     log : bool
+    never : bool
+        For medians: a record without the number never came there, and counts as above all others. Where half of the
+        repeats or more are such, there is none.
     """
 
     path: str
@@ -32,6 +35,7 @@ class Axis:
     unit: str = ""
     factor: float = 1.0
     log: bool = False
+    never: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

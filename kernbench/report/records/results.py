@@ -7,13 +7,15 @@ import json
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import Parameter, signature
+from math import inf
+from statistics import median
 
 from kernbench._lazy import load
 from kernbench.experiments.declare import Experiment
 from kernbench.report import text
 from kernbench.report.records.cells import Cell, setup_of
-from kernbench.report.records.rows import rows_of
-from kernbench.report.statistics import median_or_none
+from kernbench.report.records.rows import place, rows_of
+from kernbench.report.statistics import finite
 
 KINDS = {
     "full": "the full data",
@@ -127,12 +129,16 @@ class Results:
 
         Use positive values only, as a logarithmic axis needs.
         """
-        axis, found = display.value, {}
-        rows = rows_of(self.chosen_records(display), categories, [axis.path], display.where)
-        for names, (value,) in rows:
+        axis, records, found = display.value, self.chosen_records(display), {}
+        for names, (value,) in rows_of(records, categories, [axis.path], display.where):
             if value > 0 or not axis.log:
                 found.setdefault(names, []).append(axis.factor * value)
-        return {names: median_or_none(values) for names, values in found.items()}
+        if axis.never:
+            without = [record for record in records if finite(place(record, axis.path)) is None]
+            for names, _ in rows_of(without, categories, ["repeat"], display.where):
+                found.setdefault(names, []).append(inf)
+        medians = {names: median(values) for names, values in found.items()}
+        return {names: value for names, value in medians.items() if value < inf}
 
     def method(self, name):
         """The declared method, or None if it is no longer declared."""

@@ -4,9 +4,9 @@ from itertools import product
 
 from kernbench.report import text
 from kernbench.report.records.cells import paired_values
-from kernbench.report.statistics import mean_and_error, mean_interval
+from kernbench.report.statistics import finite_values, mean_and_error, mean_interval
 from kernbench.report.tables.metric_table import explained, repeats_told, setups_told, stand_in
-from kernbench.report.tables.quantities import mean_entry
+from kernbench.report.tables.quantities import counted, mean_entry
 from kernbench.report.tables.table import Column, Table, words
 
 
@@ -59,11 +59,13 @@ def _entry(display, results, metric, dataset, name, paper):
     values = cell.values(metric)
     if display.baseline is not None:
         pairs = paired_values(metric, cell, results.cell(dataset, display.baseline))
-        values = [_related(display, *pair) for pair in pairs]
+        values = finite_values(_related(display, *pair) for pair in pairs)
     if display.difference:
         ends = mean_interval(values)
-        return mean_entry(cell, *mean_and_error(values), lambda mean, _: show(mean, ends), paper)
-    return mean_entry(cell, *mean_and_error(values), show, paper)
+        entry = mean_entry(cell, *mean_and_error(values), lambda mean, _: show(mean, ends), paper)
+    else:
+        entry = mean_entry(cell, *mean_and_error(values), show, paper)
+    return counted(entry, cell, values)
 
 
 def _shown(display, metric):

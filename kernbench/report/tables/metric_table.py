@@ -1,5 +1,6 @@
 """Metric tables: a row for each method on each data set, a column for each quantity."""
 
+import re
 from collections import Counter
 
 from kernbench.experiments.declare import Quantity
@@ -9,6 +10,7 @@ from kernbench.report.tables.table import Column, Table, words
 
 PLUS_MINUS = "±: standard error of the mean over repeats."
 BRACKETS = "[ , ]: 95 % interval of the mean of the differences within repeats."
+COUNTED = "(n of m): over n of m repeats; the others have no value here, or none to compare it with."
 NOISY = "Noisy: the quartiles of the repeats are a quarter of the median apart, or more."
 # What the form of a quantity makes of the repeats.
 SUMMARIES = dict.fromkeys(("median", "speed", "reached", "excess"), "Medians") | {"largest": "Largest"}
@@ -69,10 +71,10 @@ def stand_in(dataset, elsewhere):
 
 
 def explained(blocks):
-    """The meaning of ±, of brackets and of "noisy", where they are used."""
+    """The meaning of ±, of brackets, of "noisy" and of numbers of repeats, where they are used."""
     texts = [entry.text for _, rows in blocks for row in rows for entry in row[1:]]
-    notes = (("±", PLUS_MINUS), ("[", BRACKETS), (", noisy", NOISY))
-    return [note for sign, note in notes if any(sign in shown for shown in texts)]
+    notes = (("±", PLUS_MINUS), (r"\[", BRACKETS), (", noisy", NOISY), (r"\(\d+ of \d+\)$", COUNTED))
+    return [note for sign, note in notes if any(re.search(sign, shown) for shown in texts)]
 
 
 def over_repeats(results, quantities, cells):

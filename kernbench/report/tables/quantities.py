@@ -36,14 +36,14 @@ def entry_of(results, quantity, dataset, method):
     values = cell.values(metric)
     match quantity.form:
         case "mean":
-            return _noted(
-                mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found)), metric, values
-            )
+            found = mean_entry(cell, *mean_and_error(values), lambda *found: text.scaled(metric, *found))
+            return counted(_noted(found, metric, values), cell, values)
         case "median":
             found = _one(median_or_none(values), lambda value: text.fitting(metric, value, quantity.digits))
-            return _noted(found, metric, values)
+            return counted(_noted(found, metric, values), cell, values)
         case "largest":
-            return _one(max(values, default=None), lambda value: text.fitting(metric, value, quantity.digits))
+            found = _one(max(values, default=None), lambda value: text.fitting(metric, value, quantity.digits))
+            return counted(found, cell, values)
         case "all":
             return _all(values)
         case "repeats":
@@ -56,10 +56,11 @@ def entry_of(results, quantity, dataset, method):
             found = [own - other for own, other in pairs]
             mean, error = mean_and_error(found)
             shown = text.signed_interval(metric, mean, mean_interval(found))
-            return NOTHING if mean is None else Entry(shown, mean, error)
+            return NOTHING if mean is None else counted(Entry(shown, mean, error), cell, found)
         case "speed":
             ratio = None if method == quantity.baseline else speed(metric, cell, base)
-            return _one(ratio, lambda value: f"{text.significant(value, 2)} ×")
+            found = _one(ratio, lambda value: f"{text.significant(value, 2)} ×")
+            return counted(found, cell, paired_values(metric, cell, base))
         case "reached":
             found = None if method == quantity.baseline else seconds_to(metric, cell, base, quantity.margin)
             return _one(found, text.seconds)
@@ -69,6 +70,13 @@ def entry_of(results, quantity, dataset, method):
 
 def _one(value, show):
     return NOTHING if value is None else Entry(show(value), value)
+
+
+def counted(entry, cell, values):
+    """An entry, with the number of repeats that it is of where others succeeded, too, but have no such value."""
+    if entry.value is None or not 0 < len(values) < len(cell.ok):
+        return entry
+    return replace(entry, text=f"{entry.text} ({len(values)} of {len(cell.ok)})")
 
 
 def _noted(entry, metric, values):

@@ -14,6 +14,7 @@ from kernbench.report.charts.drawing.frame import legible
 from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
 from kernbench.report.charts.drawing.scales import beyond, limits, round_ticks, ticks
 from kernbench.report.charts.drawing.styles import category_styles, method_styles
+from kernbench.report.charts.grid import Grid
 from kernbench.report.charts.lines import finals_of, lines_of
 from kernbench.report.charts.marks import legend_columns
 from kernbench.report.charts.profiles import factors_of
@@ -432,3 +433,18 @@ def test_hollow_marks_are_budgets_only_of_methods_that_have_one(records, drawn):
     assert "Marks: final models, where the last repeat ends. Hollow marks: medians of final models, stop" in captions[1]
     assert "Hollow marks: medians of final models, of methods without a curve. " in captions[2]
     assert "“SBP, ¼ of LIBSVM's time” stopped at its time budget." in captions[2]
+
+
+def test_a_repeat_that_never_comes_there_counts_as_the_longest(toy, records):
+    times = {"smo": (1.0, 2.0, None), "sbp": (1.0, None, None), "libsvm": (3.0, 4.0, 5.0)}
+    rows = [
+        records.one(method, repeat=k, metrics={} if seconds is None else {"arrival": seconds})
+        for method, found in times.items()
+        for k, seconds in enumerate(found)
+    ]
+    heat = HeatMap("h", "H", Axis("metrics.arrival", "time", "s", never=True), row="dataset", column="method")
+    grid = Grid(heat, records.results(toy, rows), heat.row, heat.column)
+    assert {method: value for (_, method), value in grid.values.items()} == {"smo": 2.0, "libsvm": 4.0}
+    otherwise = replace(heat, value=Axis("metrics.arrival", "time", "s"))
+    grid = Grid(otherwise, records.results(toy, rows), heat.row, heat.column)
+    assert {method: value for (_, method), value in grid.values.items()} == {"smo": 1.5, "sbp": 1.0, "libsvm": 4.0}

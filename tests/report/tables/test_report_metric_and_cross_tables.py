@@ -89,6 +89,21 @@ def test_every_table_says_how_many_repeats_it_is_of(toy, records, made):
     assert made(single, MetricTable("m", "M", (Quantity("test_error", "repeats"),))).notes == []
 
 
+def test_an_entry_of_some_of_the_repeats_alone_says_of_how_many(records, made):
+    """Times of the repeats that arrive are no times of all of them."""
+    rows = [records.one(repeat=k, metrics={"test_error": 0.1} if k < 2 else {}, seconds=2.0) for k in range(5)]
+    rows += [records.one("libsvm", repeat=k, seconds=4.0) for k in range(3)]
+    quantities = ("test_error", Quantity("test_error", "median"), Quantity("fit_seconds", "speed", baseline="libsvm"))
+    for quantity, shown in zip(quantities, ("10.00 ± 0.00 (2 of 5)", "10 % (2 of 5)", "2 × (3 of 5)"), strict=True):
+        table = made(rows, MetricTable("m", "M", (quantity,)))
+        assert [row[1].text for row in table.blocks[0][1] if row[0].text == "SMO"] == [shown]
+        assert any(note.startswith("(n of m): over n of m repeats") for note in table.notes)
+    table = made(rows, CrossTable("t", "T", "fit_seconds", baseline="libsvm", methods=("libsvm", "smo")))
+    assert table.blocks[0][1][0][1].text == "0.5 ± 0 × (3 of 5)"
+    whole = made(rows[2:3], MetricTable("m", "M", ("fit_seconds",)))
+    assert not any("(n of m)" in note for note in whole.notes)
+
+
 def test_every_table_says_which_columns_are_medians_over_repeats(records, made):
     columns = ("test_error", Quantity("fit_seconds", "median"), Quantity("fit_seconds", "speed", baseline="libsvm"))
     display = MetricTable("m", "M", (*columns, Quantity("peak_memory", "largest")))
