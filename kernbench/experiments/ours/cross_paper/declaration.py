@@ -174,8 +174,8 @@ EXPERIMENT = Experiment(
             notes=(
                 "Time to: from then on the value stays there, in the repeats in which it does. The exact solution is "
                 "that of the method's own objective: of rows for SMO, SBP, SCS, doubly stochastic descent and Nyström, "
-                "of pairs for ROC and DCA. The functions of doubly stochastic descent lie outside the kernel's space, so "
-                "that they have no objective there.",
+                "of pairs for ROC and DCA. The functions of doubly stochastic descent lie outside the kernel's space, "
+                "so that they have no objective there.",
             ),
         ),
         MetricTable(

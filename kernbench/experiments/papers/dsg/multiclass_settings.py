@@ -46,8 +46,13 @@ PASSES = (
     one_pass("default", "one pass, a feature for four rows"),
     one_pass("long-steps", "one pass, steps of 3", step_size=3.0),
     one_pass("features", "one pass, steps of 3, a feature for two rows", step_size=3.0, features=0.5),
-    one_pass("wide", "one pass, steps of 3, a feature for two rows, four times the width", step_size=3.0, features=0.5,
-             widen=4.0),
+    one_pass(
+        "wide",
+        "one pass, steps of 3, a feature for two rows, four times the width",
+        step_size=3.0,
+        features=0.5,
+        widen=4.0,
+    ),
 )
 METHODS = (
     doubly("doubly", "doubly stochastic", **SOFTMAX),
