@@ -1,6 +1,7 @@
 """Declarations of tables: which metrics of which methods they show. The report makes them.
 
-Entries are the mean over repeats with its standard error, unless a :class:`Quantity` says otherwise.
+Entries are the mean over repeats with its standard error, unless a :class:`Quantity` says otherwise. Where some of the
+repeats that succeeded have no value, such as a time to a level that they never reach, an entry says of how many it is.
 """
 
 from dataclasses import dataclass, field
