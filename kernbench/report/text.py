@@ -33,7 +33,7 @@ def with_error(value, error, digits=3):
         decimals = max(decimals, 0)
         shown = f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")  # + 0.0 turns -0.0 into 0.0
         return f"{shown} ± {error:,.{decimals}f}"
-    if error == 0 and value == int(value) and abs(value) < 1e7:  # a count that is the same in all repeats
+    if error == 0 and abs(value) < 1e7 and value == int(value):  # a count that is the same in all repeats
         return f"{value:,.0f} ± 0".replace("-", "−")
     if error > 0 and value:  # down to the last digit of the error
         digits = min(max(digits, math.floor(math.log10(abs(value))) + 1 + decimals), MOST_DIGITS)
