@@ -60,6 +60,20 @@ def test_export_has_numbers_in_plain_columns(kernbench, folder, recorded):
     assert [row["key"] for row in json.loads(Path("all.json").read_text())] == [r["key"] for r in recorded]
 
 
+def test_parquet_takes_columns_of_numbers_and_text(kernbench, folder, recorded):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    widths = {"a": 0.5, "b": "scale", "c": 2, "d": True}
+    for key, width in widths.items():
+        folder.append({**recorded[0], "key": key, "params": {"width": width, "size": 1}})
+    assert kernbench("results", "export", "all.parquet").exit_code == 0
+    table = pandas.read_parquet("all.parquet").set_index("key")
+    assert table.loc[list(widths), "params.width"].tolist() == ["0.5", "scale", "2", "True"]
+    assert table.loc[list(widths), "params.size"].tolist() == [1, 1, 1, 1]
+    for record in recorded:
+        assert table.loc[record["key"], "seconds.fit"] == record["seconds"]["fit"]
+
+
 def test_packed_records_are_merged_like_those_of_a_folder(kernbench, folder, recorded):
     assert kernbench("results", "export", "all.jsonl.xz").exit_code == 0
     assert Path("all.jsonl.xz").stat().st_size < folder.path("scs-accuracy").stat().st_size

@@ -82,6 +82,16 @@ def error_rows(found):
     return rows
 
 
+def _of_one_type(values):
+    """A column as Parquet takes it: numbers among text, as γ may be 0.1 or "scale", become text, as in a CSV file."""
+    kinds = {
+        bool if isinstance(value, bool) else str if isinstance(value, str) else float
+        for value in values
+        if value is not None
+    }
+    return values if len(kinds) < 2 else [None if value is None else str(value) for value in values]
+
+
 def write_rows(rows, path, form):
     """Write rows to a file, whole or not at all.
 
@@ -103,8 +113,9 @@ def write_rows(rows, path, form):
             import pyarrow  # noqa: F401  pandas writes Parquet with it
         except ImportError as error:
             raise ValueError("Parquet needs pandas and pyarrow: pip install pandas pyarrow, or choose CSV") from error
+        columns = {name: _of_one_type([row[name] for row in rows]) for name in (rows[0] if rows else ())}
         with written_whole(Path(path), "wb") as file:
-            pandas.DataFrame(rows).to_parquet(file)
+            pandas.DataFrame(columns).to_parquet(file)
         return
     if form == ENDING:
         with written_whole(Path(path), "wb") as file:
