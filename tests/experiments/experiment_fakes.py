@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,6 +31,14 @@ def load(n=20):
 
 def load_nothing():
     raise OSError("step.csv is not there; place it in the data folder")
+
+
+def load_from_a_folder_in_another_encoding():
+    raise OSError("caf\udce9/step.csv:\nnot there")
+
+
+def load_without_text():
+    return replace(load(), checksum=12)
 
 
 class Sign:
@@ -119,3 +127,7 @@ def measured(cell):
 
 def measured_twice(cell):
     return result(load(), {"value": 6})
+
+
+def measured_as_a_list(cell):
+    return result(load(), {}) | {"metrics": [6]}

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import sleep
 
+from kernbench._names import printable
 from kernbench.experiments.run.cells import Cell
 from kernbench.experiments.run.processes.process import CellProcess
-from kernbench.experiments.run.storing.schema import VERSION
+from kernbench.experiments.run.storing.schema import VERSION, fault
 
 NUMBERS = ("peak_memory_bytes", "working_memory_bytes", "n_kernel_evaluations")
 POLL_SECONDS = 0.05  # between two polls of the running cells, which take 0.1 ms
@@ -40,18 +41,29 @@ class Task:
     plugin: object = None
 
     def record(self, outcome, cell, started):
-        """The record of this task's `outcome`; `cell` is the cell as it ran, budget included."""
+        """The record of this task's `outcome`; `cell` is the cell as it ran, budget included.
+
+        Of an outcome that no record can hold, as a measurement of the user's own may be, it is that of a failure.
+        """
+        found = self._record(outcome, cell, started, outcome.get("data", self.data))
+        problem = fault(found)
+        if problem is None:
+            return found
+        failed = {"status": "error", "error": f"no record can hold what it measured: {problem}"}
+        return self._record(failed, cell, started, {"name": cell.dataset, "checksum": None})
+
+    def _record(self, outcome, cell, started, data):
         identity = ("experiment", "scale", "dataset", "method", "repeat", "seed", "estimator", "params")
         return {
             "schema": VERSION,
             "key": self.key,
             **{name: getattr(cell, name) for name in identity},
             "status": outcome["status"],
-            "error": outcome["error"],
+            "error": None if outcome["error"] is None else printable(" ".join(outcome["error"].split())),
             **{name: outcome.get(name, {}) for name in ("metrics", "seconds", "trace")},
             **{name: outcome.get(name) for name in NUMBERS},
             "limits": {"seconds": self.time_limit, "bytes": self.memory_limit},
-            "data": outcome.get("data", self.data),
+            "data": data,
             "environment": self.environment,
             "started": started,
         }

@@ -76,6 +76,23 @@ def test_every_bad_end_is_a_record_and_the_run_goes_on(tmp_path, make_experiment
     assert records["diverges"]["metrics"]["worst"] is None  # JSON has no infinity
 
 
+def test_what_no_record_can_hold_is_an_error_of_its_cell_and_the_run_goes_on(tmp_path, make_experiment, fake):
+    loaders = ("load_from_a_folder_in_another_encoding", "load_without_text", "load")
+    settings = tuple(Setting(loader, {}, loader=f"experiment_fakes:{loader}") for loader in loaders)
+    methods = fake("good"), fake("a list", measure="experiment_fakes:measured_as_a_list")
+    run(make_experiment(*methods, settings=settings), results=tmp_path)
+    found = {(r["dataset"], r["method"]): r for r in Store(tmp_path).records("fake")}
+    no_record = "no record can hold what it measured: "
+    assert {place: record["error"] for place, record in found.items()} == {
+        (loaders[0], "good"): "OSError: caf\ufffd/step.csv: not there",
+        (loaders[0], "a list"): "OSError: caf\ufffd/step.csv: not there",
+        (loaders[1], "good"): f"{no_record}'checksum' should be text or null, got 12",
+        (loaders[1], "a list"): f"{no_record}'metrics' should be an object, got [6]",
+        (loaders[2], "good"): None,
+        (loaders[2], "a list"): f"{no_record}'metrics' should be an object, got [6]",
+    }
+
+
 def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):
     log = tmp_path / "log"
     experiment = make_experiment(fake("hangs", "Hangs", {"log": str(log)}), time_limit=60.0)
