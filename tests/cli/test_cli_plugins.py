@@ -1,5 +1,6 @@
 """A solver and an experiment of one's own: ``kernbench new``, ``check``, and ``--plugin``."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -302,6 +303,16 @@ def test_a_file_is_a_data_set_of_every_experiment_that_takes_its_kind(kernbench,
 def test_a_file_that_does_not_fit_is_refused(refused, tmp_path, content, arguments, message):
     (tmp_path / "my.svm").write_text(content)
     assert message in refused("run", *arguments, "--dry-run")
+
+
+def test_a_file_whose_name_is_not_text_is_refused(refused, my_file):
+    name = os.fsdecode(b"caf\xe9.svm")
+    try:
+        my_file.rename(my_file.with_name(name))
+    except OSError:
+        pytest.skip("this system has names in UTF-8 only")
+    message = refused("run", "sbp-libsvm", "--dataset", name, "--dry-run")
+    assert message.endswith("caf\ufffd.svm: the name is not UTF-8 text; rename the file")
 
 
 def test_a_name_of_a_data_set_is_a_name_whatever_files_there_are(kernbench, tmp_path):

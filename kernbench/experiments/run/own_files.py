@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from kernbench._lazy import load
+from kernbench._names import printable
 from kernbench.experiments.declare import Setting
 
 LOADER = "kernbench.datasets:load_own"
@@ -42,6 +43,10 @@ def with_own_files(experiments, datasets):
         path = Path(dataset).resolve()
         if not path.is_file():
             raise FileNotFoundError(f"there is no data file {dataset}, and no data set of that name")
+        try:
+            path.name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"{printable(dataset)}: the name is not UTF-8 text; rename the file") from None
         if path.name in known:
             raise ValueError(f"{dataset}: there is a data set {path.name!r} already; rename the file")
         experiments = _with_file(experiments, path)
