@@ -78,9 +78,12 @@ class Refusing(click.Group):
         except click.exceptions.NoArgsIsHelpError as request:
             request.show()  # a group without a command: its help, on standard error
             code = request.exit_code
-        except click.Abort:
-            click.echo("kernbench: interrupted", err=True)
-            code = INTERRUPTED
+        except click.Abort as abort:
+            if isinstance(abort.__cause__, EOFError):  # no command asks for input: it is not the end of that
+                code = report_error(abort.__cause__)
+            else:
+                click.echo("kernbench: interrupted", err=True)
+                code = INTERRUPTED
         except Exception as error:
             code = report_error(error)
         sys.exit(code if isinstance(code, int) else 0)

@@ -127,6 +127,14 @@ def test_ctrl_c_is_exit_code_130(capsys):
     assert "interrupted" in capsys.readouterr().err
 
 
+def test_an_end_of_file_is_no_ctrl_c(capsys):
+    with pytest.raises(SystemExit) as left:
+        a_command_that_raises(EOFError("Ran out of input")).main(["go"])
+    assert left.value.code == 1
+    message = capsys.readouterr().err
+    assert "internal error: EOFError: Ran out of input" in message and "interrupted" not in message
+
+
 def test_python_dash_m_is_the_command():
     done = subprocess.run([sys.executable, "-P", "-m", "kernbench", "lst"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

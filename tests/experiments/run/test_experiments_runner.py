@@ -7,6 +7,7 @@ import pytest
 
 from kernbench.experiments import Setting
 from kernbench.experiments.run import Store, environment, one_run, run
+from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.runner import _may_succeed
 
 
@@ -91,6 +92,18 @@ def test_what_no_record_can_hold_is_an_error_of_its_cell_and_the_run_goes_on(tmp
         (loaders[2], "good"): None,
         (loaders[2], "a list"): f"{no_record}'metrics' should be an object, got [6]",
     }
+
+
+@pytest.mark.parametrize("end", [EOFError("unexpected EOF"), BrokenPipeError(32, "Broken pipe")])
+def test_a_process_that_cannot_be_started_is_told_as_such(tmp_path, make_experiment, fake, monkeypatch, end):
+    """What multiprocessing raises where its fork server ended, as it does if the system refuses it another process."""
+
+    def start(*args):
+        raise end
+
+    monkeypatch.setattr(launching, "start", start)
+    with pytest.raises(ValueError, match="could not be started: the system may lack memory"):
+        run(make_experiment(fake("good")), results=tmp_path)
 
 
 def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):
