@@ -1,8 +1,9 @@
 """All experiments at paper scale, of one state of the code, on an idle machine, with a manifest."""
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic, sleep
 
 from kernbench.experiments import registry
 from kernbench.experiments.run import environment
@@ -10,6 +11,8 @@ from kernbench.experiments.run.outdated import drop_outdated
 from kernbench.experiments.run.progress import Interrupted
 from kernbench.experiments.run.repeats import AUTO, RULE
 from kernbench.experiments.run.runner import run
+from kernbench.experiments.run.schedule import POLL_SECONDS
+from kernbench.experiments.run.storing.claims import Claims
 from kernbench.experiments.run.storing.manifest import description, read_manifest, write_manifest
 from kernbench.experiments.run.storing.packing import ENDING, unpacked
 from kernbench.experiments.run.storing.store import Store, skipped_lines
@@ -104,7 +107,7 @@ def snapshot(
     # A call that is refused must change nothing: neither drop records nor count among the runs.
     run(asked, **options | {"on_event": _ignore}, **patterns, dry_run=True)
     drop_outdated(folder, asked, scale, on_event)
-    started, runs = datetime.now(UTC), made.get("runs", [])
+    started, start = datetime.now(UTC), monotonic()
     summary, interrupted = None, True
     try:
         summary = run(asked, **options, **patterns)
@@ -120,21 +123,35 @@ def snapshot(
             **({} if experiments is None else {"experiments": [one.name for one in asked]}),
             **{name: list(given) for name, given in patterns.items() if given},
             **({} if repeats == AUTO else {"repeats": repeats}),
-            "hours": round((datetime.now(UTC) - started).total_seconds() / 3600, 3),
+            "hours": round((monotonic() - start) / 3600, 3),
             "paused_hours": None if summary is None else round(summary.paused_seconds / 3600, 3),
             "fits": None if summary is None else len(summary.records),
             "interrupted": interrupted,
         }
         if folder.is_dir():
-            # Calls that name none are about all.
-            before = {name for one in runs for name in one.get("experiments", registry.names())}
-            now = {one.name for one in asked}
-            others = [one for one in registry.EXPERIMENTS if one.name in before - now]
-            planned = run([*asked, *others], **options | {"repeats": AUTO, "on_event": _ignore}, dry_run=True)
-            with skipped_lines():
-                records = Store(folder).records()
-            manifest = description(records, here, [*runs, this], planned)
-            write_manifest(folder, manifest | {"scale": scale, "repeats": RULE})
+            with _alone(folder):
+                runs = read_manifest(folder).get("runs", [])  # others may have ended since this one began
+                # Calls that name none are about all.
+                before = {name for one in runs for name in one.get("experiments", registry.names())}
+                now = {one.name for one in asked}
+                others = [one for one in registry.EXPERIMENTS if one.name in before - now]
+                planned = run([*asked, *others], **options | {"repeats": AUTO, "on_event": _ignore}, dry_run=True)
+                with skipped_lines():
+                    records = Store(folder).records()
+                manifest = description(records, here, [*runs, this], planned)
+                write_manifest(folder, manifest | {"scale": scale, "repeats": RULE})
+
+
+@contextmanager
+def _alone(folder):
+    """Wait until no other call describes the records of the folder."""
+    claims = Claims(folder)
+    while not claims.take("manifest"):
+        sleep(POLL_SECONDS)
+    try:
+        yield
+    finally:
+        claims.release_all()
 
 
 def _records_of(path):

@@ -343,6 +343,19 @@ def test_a_snapshot_that_is_interrupted_is_described(tmp_path, make_experiment, 
     assert [cut["why"] for cut in manifest["cut"]] == ["not measured yet"]
 
 
+def test_a_call_that_ends_during_another_one_stays_in_the_manifest(tmp_path, make_experiment, fake, clean):
+    experiment = make_experiment(fake("good"))
+
+    def call_beside(event):
+        if event.kind == "started" and event.cell.repeat == 0:
+            snapshot(tmp_path, experiments=[experiment], scale="quick", max_hours=1e-9)
+
+    snapshot(tmp_path, experiments=[experiment], scale="quick", on_event=call_beside)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert [call["fits"] for call in manifest["runs"]] == [0, 10]
+    assert manifest["records_ok"] == 10 and not list(tmp_path.glob(".*"))
+
+
 @pytest.mark.slow
 def test_a_manifest_is_about_the_experiments_of_all_calls(tmp_path, make_experiment, fake, clean, monkeypatch):
     first, second = (replace(make_experiment(fake("good")), name=name) for name in ("one", "two"))
