@@ -31,7 +31,7 @@ def command(ctx, results, as_json):
     findings = examine(results)
     data = as_data(findings)
     if as_json:
-        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(data, indent=1))
     else:
         width = max(len(finding.what) for finding in findings)
         for finding in findings:

@@ -9,7 +9,7 @@ import pytest
 
 from kernbench.cli import diagnosis
 from kernbench.cli.diagnosis import installation, machine, surroundings
-from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK
+from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding
 
 
 def test_every_subject_is_looked_at_and_every_lack_has_a_remedy(kernbench):
@@ -35,6 +35,21 @@ def test_something_broken_is_exit_code_1(kernbench, monkeypatch):
     done = kernbench("doctor")
     assert done.exit_code == 1
     assert "✗ data" in done.stdout and "set KERNBENCH_DATA to a folder" in done.stdout
+
+
+def test_json_is_json_whatever_the_terminal_can_show(kernbench, monkeypatch):
+    finding = Finding("data", OK, "/home/zoë")
+    monkeypatch.setattr(diagnosis, "examine", lambda results: [finding])
+    shown = kernbench("doctor", "--json").stdout
+    assert shown.isascii() and json.loads(shown)["findings"][0]["found"] == finding.found
+
+
+def test_a_data_folder_below_the_home_folder_is_found_as_the_readers_find_it(monkeypatch, tmp_path):
+    (tmp_path / "data").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KERNBENCH_DATA", "~/data")
+    (found,) = surroundings.data_sets()
+    assert found.status != BROKEN
 
 
 def test_an_examination_that_fails_is_a_finding(monkeypatch, tmp_path):
@@ -70,6 +85,14 @@ def test_no_compiler_is_a_lack(monkeypatch):
     assert found.status == LACK and "install GCC" in found.remedy
 
 
+def test_a_compiler_behind_another_program_is_called_as_it_is_set(monkeypatch):
+    called = []
+    monkeypatch.setenv("CC", "ccache gcc -pipe")
+    monkeypatch.setattr(installation, "output", lambda *command: called.append(command) or "gcc 14")
+    (found,) = installation.compiler()
+    assert found.status == OK and [command[:3] for command in called[:2]] == [("ccache", "gcc", "-pipe")] * 2
+
+
 @pytest.mark.parametrize(
     "flags, level, status",
     [
@@ -90,6 +113,16 @@ def test_a_container_that_allows_less_than_the_cores_is_told(monkeypatch):
     monkeypatch.setattr(machine, "_container_cores", lambda: 0.5)
     (found,) = machine.cores()
     assert found.status == LACK and "0.5" in found.found and "--threads 1" in found.remedy
+
+
+def test_a_container_that_allows_less_than_the_memory_is_told(monkeypatch, tmp_path):
+    for number, name in enumerate(("memory.max", "memory.limit_in_bytes")):
+        paths = [tmp_path / "absent", tmp_path / "absent"]
+        paths[number] = tmp_path / name
+        paths[number].write_text(f"{2**26}\n")
+        monkeypatch.setattr(machine, "MEMORY_LIMITS", tuple(paths))
+        (found,) = machine.memory()
+        assert found.status == LACK and found.found.endswith("the container may use 0.1 GB")
 
 
 @pytest.mark.parametrize("free, status", [(10**6, BROKEN), (10**8, LACK), (10**11, OK)])

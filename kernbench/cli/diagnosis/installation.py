@@ -59,11 +59,11 @@ def compiled_modules():
 def compiler():
     """A C compiler, which building kernbench or a compiled twin takes."""
     command = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
-    version = output(command[0], "--version")
+    version = output(*command, "--version")
     if version is None:
-        found, remedy = f"{command[0]} does not run", "install GCC or clang; only building needs it"
+        found, remedy = f"{' '.join(command)} does not run", "install GCC or clang; only building needs it"
         return [Finding("compiler", LACK, found, remedy)]
-    works = _compiles(command[0])
+    works = _compiles(command)
     remedy = "" if works else "install libgomp (GCC) or libomp (clang), else loops are built single-threaded"
     with_openmp = "compiles OpenMP" if works else "does not compile OpenMP"
     return [Finding("compiler", OK if works else LACK, f"{version.splitlines()[0]}; {with_openmp}", remedy)]
@@ -125,7 +125,7 @@ def _compiles(command):
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "probe.c"), Path(folder, "probe")
         source.write_text(PROGRAM)
-        built = output(command, str(source), "-o", str(program), *flags)
+        built = output(*command, str(source), "-o", str(program), *flags)
         return built is not None and output(str(program)) is not None
 
 

@@ -30,7 +30,7 @@ def data_sets():
     missing = [name for name in known if name not in here]
     folder = os.environ.get("KERNBENCH_DATA")
     where = f"KERNBENCH_DATA={folder}" if folder else f"KERNBENCH_DATA is not set, the cache is {cache_folder()}"
-    if folder and not Path(folder).is_dir():
+    if folder and not Path(folder).expanduser().is_dir():
         return [Finding("data", BROKEN, f"{where}: there is no such folder", "set KERNBENCH_DATA to a folder")]
     found = f"{len(here)} of {len(known)} data sets ({where})"
     if not missing:
