@@ -106,7 +106,6 @@ def verify_command(ctx, names):
     if not statuses:
         click.echo("no files to verify: these data sets need none")
     if bad:
-        click.echo(
-            f"kernbench: error: {bad} of {len(statuses)} files are not the published ones; fetch them again", err=True
-        )
+        found = f"{bad} of {len(statuses)} files are not the published ones"
+        click.echo(f"kernbench: error: {found}; remove these and fetch them again", err=True)
         ctx.exit(2)

@@ -81,4 +81,14 @@ def test_data_verify_missing_is_no_failure_but_other_bytes_are(kernbench, tmp_pa
         file.write(b"+1 1:1\n")
     result = kernbench("data", "verify", "adult")
     assert result.exit_code == 2
-    assert "wrong checksum" in result.stdout and "1 of 2 files" in result.stderr
+    assert "wrong checksum" in result.stdout
+    assert "1 of 2 files are not the published ones; remove these and fetch them again" in result.stderr
+
+
+def test_what_is_said_of_a_damaged_file_gets_it_replaced(refused, tmp_path):
+    """A file that is there is never replaced: to fetch it again would end in the same error."""
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "a9a.gz").write_bytes(gzip.compress(b"+1 1:1\n")[:-4])
+    assert refused("data", "fetch", "adult").endswith(
+        "a9a.gz: the gzip data are truncated; remove the file and fetch it again"
+    )
