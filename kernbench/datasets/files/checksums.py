@@ -42,7 +42,7 @@ def _archive_checksum(path, file):
                     while block := member.read(1 << 20):
                         digest.update(block)
     except ZIP_DAMAGE as error:
-        raise malformed(path, f"the zip archive is damaged ({error}); fetch the file again") from None
+        raise malformed(path, f"the zip archive is damaged ({error}); remove the file and fetch it again") from None
     return digest.hexdigest()
 
 

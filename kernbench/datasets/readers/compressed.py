@@ -46,11 +46,13 @@ def open_bytes(path):
             with _FORMATS[name][1](raw) as decompressed, io.BufferedReader(decompressed) as reader:
                 yield reader
         except EOFError:
-            raise malformed(path, f"the {name} data are truncated; fetch the file again") from None
+            raise malformed(path, f"the {name} data are truncated; remove the file and fetch it again") from None
         except (OSError, zlib.error, lzma.LZMAError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # an error of the disk, not of the content
-            raise malformed(path, f"the {name} data are damaged ({error}); fetch the file again") from None
+            raise malformed(
+                path, f"the {name} data are damaged ({error}); remove the file and fetch it again"
+            ) from None
 
 
 @contextmanager

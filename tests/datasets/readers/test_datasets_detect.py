@@ -65,7 +65,7 @@ def test_a_truncated_compressed_file_is_named(name, content, compression, write)
     with pytest.raises(DataFileError) as caught:
         read_file(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert "data are truncated; fetch the file again" in str(caught.value)
+    assert "data are truncated; remove the file and fetch it again" in str(caught.value)
 
 
 def test_a_damaged_compressed_file_is_named(write):
