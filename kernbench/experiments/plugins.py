@@ -25,7 +25,6 @@ from kernbench.experiments.run.processes.wording import sentence
 
 IMPORT_SECONDS = 60.0  # time limit of an import
 PLUGINS = []  # those that are loaded
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # of an experiment: its records are in a file of this name
 
 
 @dataclass(frozen=True)
@@ -178,8 +177,6 @@ def _registered(module, path):
     for experiment in declared:
         if not isinstance(experiment, Experiment):
             raise ValueError(f"EXPERIMENTS must hold Experiment, got {experiment!r}")
-        if not isinstance(experiment.name, str) or not _NAME.fullmatch(experiment.name):
-            raise ValueError(f"{experiment.name!r} is not a valid experiment name: use letters, digits and hyphens")
         if "quick" not in experiment.scales or not {*experiment.scales} <= {"quick", "paper"}:
             raise ValueError(f"scales of {experiment.name!r} must be 'quick' and, if you like, 'paper'")
         if experiment.name in experiments.names():

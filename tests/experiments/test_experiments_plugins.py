@@ -199,6 +199,7 @@ DECLARED = {  # the same of experiments
     "a class": ('"kernbench.estimators:KernelSVC"', "dict", "method 'wide': estimator must be .*, got <class 'dict'>"),
     "a set": ('"C": 10.0', '"C": {10.0}', "method 'wide': params must be numbers, .* set is not JSON serializable"),
     "an array": ('"n_test": 1000', '"n_test": np.ones(2)', "data set 'checkerboard': arguments must be numbers, .* nd"),
+    "infinity": ('"C": 10.0', '"C": np.inf', "method 'wide': params must be numbers, .* not JSON compliant"),
     "no loader": ('repeat_argument="seed"', 'loader="load"', "data set 'checkerboard': loader must be 'module:name'"),
     "no judge": ("own_data=True", 'evaluate="judge"', "experiment 'mine': evaluate must be 'module:name', got 'judge'"),
     "no time": ("time_limit=60.0", "time_limit=-1", r"repeats >= 1 and time_limit > 0, got 1 and -1"),

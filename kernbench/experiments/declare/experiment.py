@@ -4,7 +4,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernbench._names import find
-from kernbench.experiments.declare.parts import OwnFile, require_address, require_known, require_unique
+from kernbench.experiments.declare.parts import (
+    OwnFile,
+    require_address,
+    require_file_name,
+    require_known,
+    require_unique,
+)
 
 # By default an experiment is a race: estimators are fitted, timed and judged.
 RACE_MEASURE = "kernbench.experiments.measure.race:classify"
@@ -89,6 +95,7 @@ class Experiment:
     own_file: OwnFile | None = None
 
     def __post_init__(self) -> None:
+        require_file_name("experiment", self.name)  # of that of its records
         require_address(f"experiment {self.name!r}", "measure", self.measure)
         require_address(f"experiment {self.name!r}", "evaluate", self.evaluate)
         require_unique("method", self.methods)

@@ -7,6 +7,8 @@ from typing import Any
 
 from kernbench._names import find, unknown_name
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
 
 def require_known(what, name, known):
     """Raise ValueError, with the nearest name, unless `name` is among `known`."""
@@ -22,6 +24,12 @@ def require_unique(what, items):
             raise ValueError(f"{what} {name!r} is declared twice")
 
 
+def require_file_name(what, name):
+    """Raise ValueError unless `name` is text that can name a file on any system."""
+    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+        raise ValueError(f"{name!r} is not a valid {what} name: use letters, digits and hyphens")
+
+
 def require_address(whose, what, address):
     """Raise ValueError unless `address` is text of the form ``"module:name"``, or None."""
     if address is not None and not (isinstance(address, str) and re.fullmatch(r"[\w.]+:\w+", address)):
@@ -31,7 +39,7 @@ def require_address(whose, what, address):
 def require_plain(whose, what, values):
     """Raise ValueError unless JSON can hold `values`: they go to another process, and into records."""
     try:
-        json.dumps(values)
+        json.dumps(values, allow_nan=False)  # a record has no infinity
     except (TypeError, ValueError) as error:
         raise ValueError(f"{whose}: {what} must be numbers, text, lists and dicts, as in JSON: {error}") from error
 

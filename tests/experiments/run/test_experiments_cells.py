@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from kernbench.experiments import Method, Metric, Scale, Setting
+from kernbench.experiments import Experiment, Method, Metric, Scale, Setting
 from kernbench.experiments.run.cells import Cell, cell_key, plan, seed_of
 
 ENVIRONMENT = {
@@ -109,6 +109,9 @@ def test_key_changes_with_all_that_changes_a_measurement_and_nothing_else(make_e
         (lambda: Method("a", "a", "m:C", depends_on="b"), "depends_on and budget_fraction go together"),
         (lambda: Metric("m", "m", "downwards", ("m",)), "unknown direction 'downwards'"),
         (lambda: Scale((Setting("s", {}), Setting("s", {})), 1, 1.0), "data set 's' is declared twice"),
+        (lambda: Method("a", "a", "m:C", {"C": float("inf")}), "method 'a': params must be numbers, .*JSON compliant"),
+        (lambda: Setting("s", {}, {"C": float("nan")}), "data set 's': params must be numbers, .*JSON compliant"),
+        (lambda: Experiment("my own", "t", "p", (), {}, ()), "'my own' is not a valid experiment name"),
     ],
 )
 def test_contradictory_declarations_are_refused(make, message):
