@@ -167,8 +167,8 @@ def load(path: str | Path) -> Any:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    OSError
+        If there is no such file (FileNotFoundError), or it may not be read.
     ValueError
         If it is not a model file, is damaged or truncated, or was written in another format version, or by a later
         version of kernbench with parameters that this one does not have; the message names the file.
@@ -183,7 +183,7 @@ def load(path: str | Path) -> Any:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"no model file {path}")
-    if not zipfile.is_zipfile(path):
+    if not _is_archive(path):
         raise ValueError(f"{path} is not a model file: it is no .npz archive, or a truncated one")
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -199,6 +199,14 @@ def load(path: str | Path) -> Any:
             "" if writer == __version__ else f", or needs kernbench {writer}, which wrote it (this is {__version__})"
         )
         raise ValueError(f"{path} is damaged{remedy}: {type(error).__name__}: {error}") from error
+
+
+def _is_archive(path):
+    """Whether `path` is a zip archive. ``is_zipfile(path)`` would say no of a file that may not be read."""
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return zipfile.is_zipfile(file)
 
 
 def _checked_header(text, path):

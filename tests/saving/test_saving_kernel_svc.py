@@ -194,6 +194,15 @@ def test_folder_is_refused(tmp_path):
         load(tmp_path)
 
 
+def test_a_file_that_may_not_be_read_is_not_called_truncated(path, monkeypatch):
+    def refuse(*args, **options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patched, pytest.raises(PermissionError):
+        patched.setattr("builtins.open", refuse)
+        load(path)
+
+
 def test_npz_without_header(tmp_path):
     np.savez(tmp_path / "model.npz", a=np.ones(3))
     with pytest.raises(ValueError, match=r"model\.npz is not a model file: .* without a kernbench header"):
