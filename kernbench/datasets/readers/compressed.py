@@ -32,9 +32,11 @@ def open_bytes(path):
     Raises
     ------
     DataFileError
-        When the compressed data are truncated or damaged; raised by the read that reaches the fault.
+        When the compressed data are truncated or damaged, raised by the read that reaches the fault; for a pipe.
     """
     with open(path, "rb") as raw:
+        if not raw.seekable():
+            raise malformed(path, "a pipe or a device; files are read more than once: write the data to one first")
         start = raw.read(6)
         raw.seek(0)
         name = next((name for name, (magic, _) in _FORMATS.items() if start.startswith(magic)), None)

@@ -4,6 +4,7 @@ import bz2
 import errno
 import gzip
 import lzma
+import os
 
 import numpy as np
 import pytest
@@ -66,6 +67,16 @@ def test_a_truncated_compressed_file_is_named(name, content, compression, write)
         read_file(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "data are truncated; remove the file and fetch it again" in str(caught.value)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs paths of descriptors")
+def test_a_pipe_is_refused_with_the_remedy():
+    source, sink = os.pipe()
+    os.write(sink, SVMLIGHT)
+    os.close(sink)
+    with pytest.raises(DataFileError, match=f"/dev/fd/{source}: a pipe or a device; .*write the data to one first"):
+        read_file(f"/dev/fd/{source}")
+    os.close(source)
 
 
 def test_a_damaged_compressed_file_is_named(write):
