@@ -214,9 +214,10 @@ def _refuse_nonsense(*, time_limit, max_hours, **counts):
 
 
 def _read(store, experiments):
-    """The stored records of some experiments, and the faults of their files."""
+    """The stored records of some experiments, and the faults of their files, which may hold records of others."""
+    names = [experiment.name for experiment in experiments]
     with skipped_lines() as notes:
-        records = [record for experiment in experiments for record in store.records(experiment.name)]
+        records = [record for name in names for record in store.records(name) if record["experiment"] == name]
     return records, notes
 
 

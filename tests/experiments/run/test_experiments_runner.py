@@ -1,5 +1,6 @@
 """The runner: every way in which a cell can end is a record, and finished cells are not run again."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -92,6 +93,13 @@ def test_what_no_record_can_hold_is_an_error_of_its_cell_and_the_run_goes_on(tmp
         (loaders[2], "good"): None,
         (loaders[2], "a list"): f"{no_record}'metrics' should be an object, got [6]",
     }
+
+
+def test_records_of_another_experiment_in_the_file_are_none_of_this_one(tmp_path, make_experiment, fake, make_record):
+    other = make_record(experiment="other", status="timeout", error="it took too long")
+    (tmp_path / "fake.jsonl").write_text(json.dumps(other) + "\n")
+    summary = run(make_experiment(fake("good")), results=tmp_path, retry=False, dry_run=True)
+    assert [planned.stored for planned in summary.planned] == [False]
 
 
 @pytest.mark.parametrize("end", [EOFError("unexpected EOF"), BrokenPipeError(32, "Broken pipe")])

@@ -128,6 +128,17 @@ def test_merge_brings_over_what_is_missing_and_nothing_twice(tmp_path, make_reco
     assert ours.experiments() == ["fake", "other"]
 
 
+def test_a_file_with_records_of_several_experiments_is_merged_once_and_kept_by_cleaning(tmp_path, make_record):
+    """As a packed file is that was unpacked by another program."""
+    records = [make_record(key=name, experiment=name) for name in ("one", "two")]
+    theirs, ours = Store(tmp_path / "theirs"), Store(tmp_path / "ours")
+    theirs.folder.mkdir()
+    theirs.path("records").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert theirs.clean("records") == (0, None)
+    assert [ours.merge(theirs), ours.merge(theirs)] == [2, 0]
+    assert ours.records() == records
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -229,7 +240,7 @@ def test_a_version_that_is_no_count_is_a_fault(tmp_path, make_record, version):
         Store(tmp_path).append(make_record(schema=version))
 
 
-def test_cleaning_drops_what_is_superseded_torn_or_foreign_and_keeps_a_copy(tmp_path, make_record):
+def test_cleaning_drops_what_is_superseded_or_torn_and_keeps_a_copy(tmp_path, make_record):
     store = Store(tmp_path)
     for key, status, seed in [("a", "error", 1), ("a", "ok", 2), ("b", "ok", 3), ("b", "timeout", 4)]:
         store.append(make_record(key=key, status=status, seed=seed))
@@ -237,8 +248,8 @@ def test_cleaning_drops_what_is_superseded_torn_or_foreign_and_keeps_a_copy(tmp_
         file.write("no JSON\n" + json.dumps(make_record(key="c", experiment="other")) + '\n{"key": "d')
     before = store.path("fake").read_bytes()
     dropped, copy = store.clean("fake")
-    assert dropped == 5 and copy.read_bytes() == before
-    assert {record["key"]: record["seed"] for record in store.records("fake")} == {"a": 2, "b": 3}
+    assert dropped == 4 and copy.read_bytes() == before
+    assert {record["key"]: record["seed"] for record in store.records("fake")} == {"a": 2, "b": 3, "c": 1}
     assert store.clean("fake") == (0, None)
     assert store.experiments() == ["fake"]  # the copy is no experiment
 

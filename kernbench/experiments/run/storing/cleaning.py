@@ -26,10 +26,10 @@ def newest_of(records):
     return newest
 
 
-def worth_keeping(lines, experiment, is_outdated=None):
+def worth_keeping(lines, is_outdated=None):
     """The lines that `clean` leaves: the newest record of each key, and records that this version cannot read."""
     parsed = [(line, parse(line)[0]) for line in lines]
-    records = [record for _, record in parsed if record is not None and record["experiment"] == experiment]
+    records = [record for _, record in parsed if record is not None]
     if is_outdated is not None:
         records = [record for record in records if not is_outdated(record)]
     newest = {id(record) for record in newest_of(records).values()}

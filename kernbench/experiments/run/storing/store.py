@@ -130,12 +130,14 @@ class Store:
         int
             How many were appended.
         """
-        added = 0
+        added, known = 0, {}
         for name in other.experiments():
-            known = {_canonical(record) for record in self.records(name)}
             for record in other.records(name):
-                if _canonical(record) not in known:
-                    known.add(_canonical(record))
+                own = record["experiment"]  # where it is appended; a file may hold records of several
+                if own not in known:
+                    known[own] = set(map(_canonical, self.records(own)))
+                if _canonical(record) not in known[own]:
+                    known[own].add(_canonical(record))
                     self.append(record)
                     added += 1
         return added
@@ -161,7 +163,7 @@ class Store:
                 os.close(descriptor)  # and gives the lock back
 
     def clean(self, experiment, is_outdated=None):
-        """Drop superseded records and lines that are not records of this experiment; a copy of the file is kept.
+        """Drop superseded records and lines that are not records from a file; a copy of it is kept.
 
         A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
         later version are kept as they are.
@@ -183,7 +185,7 @@ class Store:
         with self._locked_for_append(experiment):
             before = path.read_bytes()
             lines = [line for line in before.split(b"\n") if line.strip()]
-            after = worth_keeping(lines, experiment, is_outdated)
+            after = worth_keeping(lines, is_outdated)
             dropped = len(lines) - len(after)
             if not dropped:
                 return 0, None
