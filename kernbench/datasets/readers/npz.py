@@ -18,7 +18,7 @@ from kernbench._files import written_whole
 from kernbench._typing import Rows
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import open_bytes
-from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
+from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices, without_duplicates
 from kernbench.validation.archives import read_member
 from kernbench.validation.arrays import check_indices, csr_from_parts
 
@@ -85,14 +85,21 @@ def write_npz(path: str | Path, X: Rows, y: ArrayLike) -> None:
     X : array-like or CSR matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Numbers or strings.
+
+    Notes
+    -----
+    Entries of a sparse matrix at the same place are added up.
     """
     y = np.asarray(y)
+    X = X if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise ValueError(f"X must have two dimensions, and y a label for each row; got shapes {X.shape} and {y.shape}")
     if sparse.issparse(X):
         check_indices(X)
-        X = sparse.csr_matrix(X)
+        X = without_duplicates(sparse.csr_matrix(X))
         arrays = {f"X_{part}": np.asarray(getattr(X, part)) for part in CSR_PARTS}
     else:
-        arrays = {"X": np.asarray(X)}
+        arrays = {"X": X}
     for name, array in {"y": y, **arrays}.items():
         if array.dtype.hasobject:
             raise ValueError(f"{name} holds Python objects; convert it to numbers (labels: or to strings) first")

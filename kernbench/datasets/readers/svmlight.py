@@ -13,7 +13,7 @@ from kernbench._files import written_whole
 from kernbench._typing import Rows
 from kernbench.datasets.errors import DataFileError, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
-from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices
+from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices, without_duplicates
 from kernbench.validation.arrays import check_indices
 from kernbench.validation.numbers import check_number
 
@@ -135,10 +135,16 @@ def write_svmlight(path: str | Path, X: Rows, y: ArrayLike) -> None:
     X : array-like or CSR matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Numbers.
+
+    Notes
+    -----
+    Entries of a sparse matrix at the same place are added up.
     """
     from sklearn.datasets import dump_svmlight_file  # slow to import; most data sets need none of it
 
     check_indices(X)
+    if sparse.issparse(X):
+        X = without_duplicates(sparse.csr_matrix(X))
     with written_whole(path, "wb") as file:
         dump_svmlight_file(X, y, file, zero_based=False)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.datasets import DataFileError, read_npz, write_npz
+from kernbench.datasets import DataFileError, read_file, read_npz, write_npz, write_svmlight
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
 Y = np.array([1, -1])
@@ -150,6 +150,24 @@ def test_what_is_written_is_read_bit_for_bit(sparse_input, tmp_path):
     features, y = read_npz(tmp_path / "data.npz")
     np.testing.assert_array_equal(features.toarray() if sparse_input else features, dense)
     np.testing.assert_array_equal(y, labels)
+
+
+@pytest.mark.parametrize("suffix, write", [("npz", write_npz), ("svm", write_svmlight)])
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array])
+def test_entries_at_one_place_are_written_as_their_sum(suffix, write, make, tmp_path):
+    """Both readers refuse an index that occurs twice in a row."""
+    features = make((np.array([1.0, 2.0, 4.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    path = tmp_path / f"data.{suffix}"
+    write(path, features, [1, -1])
+    np.testing.assert_array_equal(read_file(path)[0].toarray(), features.toarray())
+    assert features.nnz == 3  # as it was
+
+
+@pytest.mark.parametrize(("features", "labels"), [(X, Y[:1]), (X, Y[:, None]), (X[0], Y[:1])])
+def test_what_could_not_be_read_is_not_written(features, labels, tmp_path):
+    with pytest.raises(ValueError, match="X must have two dimensions, and y a label for each row; got shapes"):
+        write_npz(tmp_path / "data.npz", features, labels)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_objects_are_not_written(tmp_path):
