@@ -7,6 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from itertools import product
 
 from kernbench._names import unknown_name
 from kernbench.experiments.run.patterns import Patterns
@@ -221,6 +222,9 @@ def plan(
             if _is_chosen(setting, datasets, optional)
             or (datasets is None and patterns.names(experiment.name, setting.name))
         ]
+        # To skip what does not run anyway, such as an optional data set, is no mistake.
+        for setting, method in product(chosen_scale.settings, experiment.methods):
+            patterns.skips(experiment.name, setting.name, method.name)
         if optional:
             late |= {(experiment.name, setting.name) for setting in settings if setting.optional}
         # All gaps count, since a pattern may name a missing method.

@@ -31,6 +31,11 @@ class Patterns:
         parts = (pattern.split("/") for pattern in self.only)
         return any(len(p) > 1 and p[1] == dataset and fnmatchcase(experiment, p[0]) for p in parts)
 
+    def skips(self, experiment, dataset, method):
+        """Whether a pattern of `skip` matches this place, which need not run otherwise."""
+        path = f"{experiment}/{dataset}/{method}"
+        return any([self._matches(path, pattern) for pattern in self.skip])
+
     def choose(self, experiment, dataset, method):
         """Whether the cells of this place are wanted."""
         path = f"{experiment}/{dataset}/{method}"
@@ -49,7 +54,7 @@ class Patterns:
         if not (self.only or self.skip):
             return cells
         chosen = {c.place: self.choose(c.experiment, c.dataset, c.method) for c in cells}
-        skipped = {c.place for c in cells if self._is_skipped(c)}
+        skipped = {c.place for c in cells if self.skips(c.experiment, c.dataset, c.method)}
         for cell in reversed(cells):  # each comes after the one it depends on
             if chosen[cell.place] and cell.needs is not None:
                 chosen[cell.needs] = cell.needs not in skipped
@@ -65,10 +70,6 @@ class Patterns:
                 near = get_close_matches(pattern, self._nearby(pattern), n=3, cutoff=0.4)
                 hint = f"; the nearest: {', '.join(near)}" if near else ""
                 raise ValueError(f"the pattern {pattern!r} matches nothing{hint} (experiment/dataset/method)")
-
-    def _is_skipped(self, cell):
-        path = f"{cell.experiment}/{cell.dataset}/{cell.method}"
-        return any(self._matches(path, pattern) for pattern in self.skip)
 
     def _matches(self, path, pattern):
         found = matches(path, pattern)

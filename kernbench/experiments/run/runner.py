@@ -104,8 +104,8 @@ def run(
     Raises
     ------
     ValueError
-        For unknown names (with the nearest), invalid numbers, more jobs × threads than cores, or a results folder that
-        cannot be written.
+        For unknown names (with the nearest), invalid numbers, more jobs × threads than cores, a results folder that
+        cannot be written, or if the system refuses the process of a cell.
     KeyboardInterrupt
         After Ctrl-C: running cells are ended, finished records are kept, and the message says how to continue.
     """

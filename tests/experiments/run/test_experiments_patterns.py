@@ -72,6 +72,14 @@ def test_a_pattern_that_matches_nothing_is_told_the_nearest_places(experiment):
         plan([experiment], "quick", skip=["fakke"])
 
 
+def test_to_skip_what_does_not_run_anyway_is_no_mistake(experiment):
+    for skip in ("fake/large", "*/large/free"):
+        assert places(experiment, methods=["free"], skip=[skip]) == ["one/free", "two/free"]
+    assert places(experiment, datasets=["one"], methods=["free"], skip=["*/two", "*/quarter"]) == ["one/free"]
+    with pytest.raises(ValueError, match=r"'\*/lage' matches nothing"):
+        plan([experiment], "quick", skip=["*/lage"])
+
+
 def test_a_pattern_of_a_method_that_cannot_run_here_is_a_gap_and_no_mistake(experiment):
     cells, gaps = plan([experiment], "quick", only=["*/peer", "*/one/free"])
     assert [gap.method for gap in gaps] == ["peer"] and len(cells) == 1
