@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from kernbench._version import __version__
 from kernbench.experiments.run.code import PACKAGE, shared_digest
 
+CPUINFO = Path("/proc/cpuinfo")
 _TIME_LIMIT = 5.0  # seconds a helper program may take
 
 
@@ -49,12 +51,15 @@ def git_state(folder=PACKAGE):
 @cache
 def processor():
     """The processor's model name, or the most similar information of the system."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    fields = {}
+    with suppress(OSError):
+        for line in CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            fields.setdefault(name.strip(), value.strip())
+    if "model name" in fields:
+        return fields["model name"]
+    if "CPU part" in fields:  # Linux gives ARM's numbers, without names
+        return f"{platform.machine()} {fields.get('CPU implementer')} {fields['CPU part']}"
     if platform.system() == "Darwin":
         name = _output("sysctl", "-n", "machdep.cpu.brand_string")
         if name:

@@ -32,6 +32,24 @@ def test_nothing_to_be_had_is_no_failure(monkeypatch):
     assert found["n_threads"] == found["n_cores"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("processor\t: 0\nmodel name\t: A 9 @ 2 GHz\n\nprocessor\t: 1\nmodel name\t: B\n", "A 9 @ 2 GHz"),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n", "aarch64 0x41 0xd40"),
+        ("processor\t: 0\n", "aarch64"),
+    ],
+)
+def test_processors_of_two_kinds_have_two_names(monkeypatch, tmp_path, lines, name):
+    """They are a part of a record's key: what one machine has measured, another one measures too."""
+    (tmp_path / "cpuinfo").write_text(lines)
+    monkeypatch.setattr(environment, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(environment.platform, "processor", lambda: "")
+    monkeypatch.setattr(environment.platform, "machine", lambda: "aarch64")
+    assert environment.processor.__wrapped__() == name
+
+
 def test_git_state_follows_the_package_folder_only(tmp_path):
     package = tmp_path / "package"
     package.mkdir()
