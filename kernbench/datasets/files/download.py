@@ -45,8 +45,9 @@ def download(file):
         except (DataFileError, *ZIP_DAMAGE):
             failures.append(f"{url} (the download is damaged)")
         except OSError as error:  # the base class of all exceptions of requests
-            # The text of a failed connection is a page long and says no more than its type.
-            reason = str(error) if len(str(error)) <= 100 else type(error).__name__
+            # The text of a failed connection is a page long and says no more than its type; that of a full disk names
+            # a long path.
+            reason = str(error) if len(str(error)) <= 100 else error.strerror or type(error).__name__
             failures.append(f"{url} ({reason})")
     raise DatasetUnavailable("; ".join(failures))
 

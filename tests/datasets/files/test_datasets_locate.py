@@ -172,6 +172,12 @@ def test_a_failed_connection_is_reported_by_its_type(server):
         locate("tiny set", [TINY], PAGE)
 
 
+def test_a_full_disk_is_reported_as_such(server):
+    server["https://one.test/tiny"] = OSError(28, "No space left on device", "/a/folder" * 20)
+    with pytest.raises(DatasetUnavailable, match=r"https://one.test/tiny \(No space left on device\)"):
+        locate("tiny set", [TINY], PAGE)
+
+
 def test_a_wrong_file_is_refused_by_name_and_not_replaced(data_folder, server):
     path = data_folder / "a9a"
     path.write_bytes(b"-1 1:1\n")
