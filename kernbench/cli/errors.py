@@ -71,7 +71,8 @@ class Refusing(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         with suppress(AttributeError):  # a stream of another kind, or none
-            if sys.stdout.errors == "strict":  # in a locale without "✓": escaped, as on standard error
+            if sys.stdout.errors in ("strict", "surrogateescape"):  # the second in the locale C
+                # In a locale without "✓" it is escaped, as on standard error.
                 sys.stdout.reconfigure(errors="backslashreplace")
         try:
             code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
