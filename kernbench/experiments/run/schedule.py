@@ -59,7 +59,7 @@ class Task:
             "key": self.key,
             **{name: getattr(cell, name) for name in identity},
             "status": outcome["status"],
-            "error": None if outcome["error"] is None else printable(" ".join(outcome["error"].split())),
+            "error": None if outcome["error"] is None else printable(" ".join(str(outcome["error"]).split())),
             **{name: outcome.get(name, {}) for name in ("metrics", "seconds", "trace")},
             **{name: outcome.get(name) for name in NUMBERS},
             "limits": {"seconds": self.time_limit, "bytes": self.memory_limit},
