@@ -182,18 +182,13 @@ class Scheduler:
         except Unrunnable as reason:
             self._finish(task, task.record({"status": "error", "error": str(reason)}, task.cell, started))
             return
-        try:
-            process = CellProcess(
-                cell,
-                threads=task.environment["n_threads"],
-                time_limit=task.time_limit,
-                memory_limit=task.memory_limit,
-                plugin=task.plugin,
-            )
-        except (EOFError, ConnectionError) as error:  # the fork server ended, as it does if it cannot fork
-            raise ValueError(
-                "the process of a fit could not be started: the system may lack memory for it, or allow no further one"
-            ) from error
+        process = CellProcess(
+            cell,
+            threads=task.environment["n_threads"],
+            time_limit=task.time_limit,
+            memory_limit=task.memory_limit,
+            plugin=task.plugin,
+        )
         self._running.append((task, process, started))
 
     def _collect_what_ended(self):

@@ -72,6 +72,19 @@ def test_death_of_the_fork_server_is_survived(tmp_path, make_experiment, fake, m
 
 
 @needs_fork
+@pytest.mark.parametrize("end", [EOFError("unexpected EOF"), BrokenPipeError(32, "Broken pipe")])
+def test_a_process_that_cannot_be_started_is_told_as_such(tmp_path, make_experiment, fake, monkeypatch, end):
+    """What multiprocessing raises where the server has ended, as it does if the system refuses it another process."""
+
+    def connect(descriptors):
+        raise end
+
+    monkeypatch.setattr(forkserver, "connect_to_new_process", connect)
+    with pytest.raises(ValueError, match="could not be started: the system may lack memory"):
+        run(make_experiment(fake("good")), results=tmp_path)
+
+
+@needs_fork
 def test_memory_of_a_fork_is_its_own(tmp_path, make_experiment, fake):
     methods = (fake("good"), fake("grows", "Grows"))
     run(make_experiment(*methods), results=tmp_path)

@@ -8,7 +8,6 @@ import pytest
 
 from kernbench.experiments import Setting
 from kernbench.experiments.run import Store, environment, one_run, run
-from kernbench.experiments.run.processes import launching
 from kernbench.experiments.run.runner import _may_succeed
 
 
@@ -100,18 +99,6 @@ def test_records_of_another_experiment_in_the_file_are_none_of_this_one(tmp_path
     (tmp_path / "fake.jsonl").write_text(json.dumps(other) + "\n")
     summary = run(make_experiment(fake("good")), results=tmp_path, retry=False, dry_run=True)
     assert [planned.stored for planned in summary.planned] == [False]
-
-
-@pytest.mark.parametrize("end", [EOFError("unexpected EOF"), BrokenPipeError(32, "Broken pipe")])
-def test_a_process_that_cannot_be_started_is_told_as_such(tmp_path, make_experiment, fake, monkeypatch, end):
-    """What multiprocessing raises where its fork server ended, as it does if the system refuses it another process."""
-
-    def start(*args):
-        raise end
-
-    monkeypatch.setattr(launching, "start", start)
-    with pytest.raises(ValueError, match="could not be started: the system may lack memory"):
-        run(make_experiment(fake("good")), results=tmp_path)
 
 
 def test_time_limit_ends_a_cell(tmp_path, make_experiment, fake):

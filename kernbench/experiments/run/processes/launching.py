@@ -69,12 +69,22 @@ def start(target, request, threads):
     Returns
     -------
     multiprocessing.Process
+
+    Raises
+    ------
+    ValueError
+        If there is none.
     """
     prepare()
     environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
     process = multiprocessing.get_context(START_METHOD).Process(target=target, args=(request, environment))
-    with _hidden_main(), _safe_path():
-        process.start()
+    try:
+        with _hidden_main(), _safe_path():
+            process.start()
+    except (EOFError, ConnectionError) as error:  # the fork server has ended, as it does where it cannot fork
+        raise ValueError(
+            "the process of a fit could not be started: the system may lack memory for it, or allow no further one"
+        ) from error
     return process
 
 
