@@ -35,7 +35,7 @@ def test_svmlight_text_is_read_by_byte_ranges(tmp_path, examples, keep_bytes):
     lines = (tmp_path / "part1.svm").read_text().splitlines()
     lines[3:3] = ["# a comment", "", "   "]
     lines[900] += "  # of this row"
-    (tmp_path / "part1.svm").write_text("\n".join(lines))  # no line feed at the end
+    (tmp_path / "part1.svm").write_text("\n".join(lines), encoding="utf-8-sig")  # no line feed at the end
     blocks = FileBlocks(tmp_path, keep_bytes=keep_bytes)
     assert blocks.shape == X.shape and blocks.n_values == X.nnz
     assert np.array_equal(blocks.y, y)
@@ -53,6 +53,7 @@ def test_csv_text_is_read_by_byte_ranges(tmp_path, examples, header):
     for k, part in enumerate(np.split(table, [1_100])):
         path = tmp_path / f"t{k}.csv"
         np.savetxt(path, part, delimiter=",", header="a,b,label,c,d" if header else "", comments="", fmt="%.17g")
+        path.write_text(path.read_text(), encoding=("utf-8", "utf-8-sig")[k])
     blocks = FileBlocks(tmp_path, label="label" if header else 2)
     assert blocks.shape == X.shape
     assert np.array_equal(blocks.y, y) and np.array_equal(rows_of(blocks), X)

@@ -2,6 +2,8 @@
 
 import io
 import re
+from codecs import BOM_UTF8
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -48,14 +50,23 @@ def read_svmlight(path: str | Path, n_features: int | None = None) -> tuple[spar
     """
     if n_features is not None:
         check_number("n_features", n_features, at_least=1, whole=True)
-    with open_bytes(path) as file:
+    with _opened(path) as file:
         X, y = parse_svmlight(file, path, n_features, again=lambda: _lines_of(path))
     check_is_not_empty(path, len(y), X.nnz, n_features)
     return with_small_indices(X), y
 
 
-def _lines_of(path):
+@contextmanager
+def _opened(path):
+    """Open a file as `open_bytes` does, after its byte order mark, which tables may have, too."""
     with open_bytes(path) as file:
+        if file.read(len(BOM_UTF8)) != BOM_UTF8:
+            file.seek(0)
+        yield file
+
+
+def _lines_of(path):
+    with _opened(path) as file:
         yield from file
 
 
@@ -84,7 +95,7 @@ def count_columns(path, rows):
 
 
 def _parsed(path, rows, n_features):
-    with open_bytes(path) as file:
+    with _opened(path) as file:
         while lines := list(islice(file, rows)):
             X, y = parse_svmlight(io.BytesIO(b"".join(lines)), path, n_features, again=lines.__iter__)
             if len(y):
@@ -155,7 +166,7 @@ def _is_sound(X, y):
 
 def _raise_first_fault(path, n_features):
     limit = MAX_INDEX if n_features is None else n_features
-    with open_bytes(path) as file:
+    with _opened(path) as file:
         for number, line in enumerate(file, 1):
             tokens = [(m.start() + 1, m.group()) for m in _TOKEN.finditer(line.split(b"#", 1)[0])]
             if not tokens:

@@ -63,7 +63,8 @@ class TextSource:
         return self._labels
 
     def _skip_header(self, file):
-        pass
+        if file.read(len(BOM_UTF8)) != BOM_UTF8:
+            file.seek(0)
 
 
 class SvmlightSource(TextSource):
@@ -108,8 +109,7 @@ class CsvSource(TextSource):
 
     def _skip_header(self, file):
         self._layout, self._codes = detect_layout(self._path, self._label, None, "auto"), {}
-        if file.read(len(BOM_UTF8)) != BOM_UTF8:
-            file.seek(0)
+        super()._skip_header(file)
         for _ in range(self._layout.n_skipped):
             if b"\r" in file.readline().removesuffix(b"\n").removesuffix(b"\r"):
                 raise malformed(self._path, CARRIAGE_RETURN)

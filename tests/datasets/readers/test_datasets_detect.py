@@ -5,13 +5,14 @@ import errno
 import gzip
 import lzma
 import os
+from codecs import BOM_UTF8
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernbench.datasets import DataFileError, read_file, write_npz, write_svmlight
+from kernbench.datasets import DataFileError, chunks, read_file, write_npz, write_svmlight
 from kernbench.datasets.readers.compressed import open_bytes
 
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.25, 0.0, -1.0]])
@@ -67,6 +68,20 @@ def test_a_truncated_compressed_file_is_named(name, content, compression, write)
         read_file(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert "data are truncated; remove the file and fetch it again" in str(caught.value)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+@pytest.mark.parametrize(("name", "content"), [("data.svm", SVMLIGHT), ("data", SVMLIGHT), ("data.csv", TABLE)])
+def test_a_byte_order_mark_is_not_a_part_of_the_text(name, content, compression, write):
+    path = write(name + compression, COMPRESSIONS[compression](BOM_UTF8 + content))
+    features, labels = read_file(path)
+    np.testing.assert_array_equal(_dense(features), X)
+    np.testing.assert_array_equal(labels, Y)
+    (part,) = chunks(path, 10)
+    np.testing.assert_array_equal(_dense(part[0]), X)
+    faulty = write(name + compression, COMPRESSIONS[compression](BOM_UTF8 + content.replace(b"0.5", b"x")))
+    with pytest.raises(DataFileError, match="found '(1:)?x'"):
+        read_file(faulty)
 
 
 @pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs paths of descriptors")
