@@ -27,6 +27,14 @@ def test_degree_is_a_positive_integer(degree):
         Polynomial(degree)
 
 
+@pytest.mark.parametrize("degree", [2**31, 2**32 + 3, 2.0**40], ids=repr)
+def test_degree_is_an_int_of_the_compiled_loop(degree):
+    with pytest.raises(ValueError, match="Polynomial: degree must be a number below 2147483648"):
+        Polynomial(degree)
+    X = np.array([[1.0, 0.0], [0.5, 0.5]])
+    np.testing.assert_array_equal(Polynomial(2**31 - 1, 0.0)(X), [[1.0, 0.0], [0.0, 0.0]])
+
+
 @pytest.mark.parametrize("c", [-0.1, float("nan"), float("inf"), "1", None, True, [1.0, 2.0]], ids=repr)
 def test_c_is_at_least_zero(c):
     with pytest.raises(ValueError, match="Polynomial: c must be"):

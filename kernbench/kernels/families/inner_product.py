@@ -10,6 +10,7 @@ import numpy as np
 
 from kernbench._typing import Rows
 from kernbench.kernels.base import Kernel, require_integer, require_not_negative, require_positive, squared_norms
+from kernbench.validation.numbers import check_number
 
 SMALLEST = float(np.finfo(np.float32).tiny)
 LARGEST_EXPONENT = 120  # power of 2 of the largest coefficient of a power series, within the range of float32
@@ -80,7 +81,7 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int, default=3
-        At least 1.
+        At least 1, below 2^31.
     c : float, default=1.0
         At least 0, so that the kernel is positive semi-definite.
     scale : float, default=1.0
@@ -96,6 +97,7 @@ class Polynomial(Kernel):
     def __post_init__(self) -> None:
         require_positive(self, degree=self.degree, scale=self.scale)
         require_integer(self, 1, degree=self.degree)
+        check_number("Polynomial: degree", self.degree, below=2**31)  # an int of the compiled loop
         require_not_negative(self, c=self.c)
 
     @property
