@@ -81,10 +81,13 @@ cdef class ScoreOrder:
             const double[::1] s = checked_scores(scores, self.n_samples)
             Py_ssize_t[::1] order = np.empty(self.n_samples, dtype=np.intp)
             Py_ssize_t k
+            bint finite
         with nogil:
-            self.sort(&s[0], margin)
-            for k in range(self.n_samples):
+            finite = self.sort(&s[0], margin)
+            for k in range(self.n_samples if finite else 0):
                 order[k] = self.records[k].tag & INDEX_BITS
+        if not finite:
+            raise ValueError(f"scores minus the margin must be finite, got margin={margin:g}")
         return np.asarray(order)
 
     cdef bint sort(self, const double *scores, double margin) noexcept nogil:

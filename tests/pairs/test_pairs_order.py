@@ -105,6 +105,15 @@ def test_labels_changed_after_the_call_are_not_noticed():
     assert order.argsort(np.zeros(3)).tolist() == [1, 0, 2]
 
 
+@pytest.mark.parametrize("margin", [np.nan, np.inf, 1e308])
+def test_a_margin_that_leaves_no_finite_scores_is_refused(margin):
+    order = ScoreOrder(np.array([True, False, True]))
+    scores = np.array([-1e308, 0.0, 1.0])
+    with pytest.raises(ValueError, match="scores minus the margin must be finite"):
+        order.argsort(scores, margin)
+    assert order.argsort(scores).tolist() == [0, 1, 2]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VALUES)
 def test_ten_million(name):
