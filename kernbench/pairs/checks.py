@@ -113,6 +113,8 @@ def checked_pairs(first, second, n_samples):
     lists = []
     if len(first) != len(second) or len(first) == 0:
         raise ValueError(f"pairs need two lists of one length, got {len(first)} and {len(second)} indices")
+    if n_samples > 2**31:
+        raise ValueError(f"pairs are listed by 32-bit indices: at most {2**31} samples, got {n_samples}")
     for indices, name in ((first, "first"), (second, "second")):
         indices = np.asarray(indices)
         if indices.ndim != 1 or not np.issubdtype(indices.dtype, np.integer):

@@ -179,3 +179,9 @@ def test_mean_over_drawn_pairs_is_unbiased_and_has_the_variance_of_the_formula()
 def test_n_pairs_must_be_a_number_of_pairs(n_pairs):
     with pytest.raises(ValueError, match="n_pairs"):
         draw_pairs(np.random.default_rng(0), Y, n_pairs)
+
+
+@TWINS
+def test_more_samples_than_32_bits_can_number_are_refused(Pairs):
+    with pytest.raises(ValueError, match=f"at most {2**31} samples, got {2**31 + 5}"):
+        Pairs([2**31 + 1], [0], 2**31 + 5)
