@@ -10,6 +10,7 @@ from scipy import sparse
 
 from kernbench.problems.linear.empty_columns import without_empty_columns
 from kernbench.reference.kernels.rows import KernelRows
+from kernbench.validation.arrays import check_indices
 
 
 def as_design(X):
@@ -18,7 +19,10 @@ def as_design(X):
         return X
     if hasattr(X, "moments"):
         return BlockDesign(X)
-    return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
+    if hasattr(X, "matvec"):
+        return KernelDesign(X)
+    check_indices(X)
+    return FeatureDesign(X)
 
 
 def design_of(X, kernel=None, **options):

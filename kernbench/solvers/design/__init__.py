@@ -3,6 +3,7 @@
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers.design._block_design import BlockDesign
 from kernbench.solvers.design._design import Design, FeatureDesign, KernelDesign
+from kernbench.validation.arrays import check_indices
 
 __all__ = ["BlockDesign", "Design", "FeatureDesign", "KernelDesign", "as_design", "design_of"]
 
@@ -24,7 +25,10 @@ def as_design(X):
         return X
     if hasattr(X, "moments"):
         return BlockDesign(X)
-    return KernelDesign(X) if hasattr(X, "matvec") else FeatureDesign(X)
+    if hasattr(X, "matvec"):
+        return KernelDesign(X)
+    check_indices(X)
+    return FeatureDesign(X)
 
 
 def design_of(X, kernel=None, **options):

@@ -134,6 +134,9 @@ cdef class FeatureDesign(Design):
         if self.n_samples == 0 or self.n_coef == 0:
             raise ValueError(f"X must have rows and columns, got shape {X.shape}")
         if self.is_sparse:
+            if self.n_coef > 2**31:
+                raise ValueError(f"X has {self.n_coef} features: the columns of sparse rows are numbered in 32 bits, "
+                                 "up to 2**31")
             values = np.ascontiguousarray(X.data, dtype=dtype)
             columns = np.ascontiguousarray(X.indices, dtype=np.int32)
             starts = np.ascontiguousarray(X.indptr, dtype=np.int64)
@@ -370,6 +373,8 @@ cdef class KernelDesign(Design):
         self.n_coef = self.n_samples
 
     def _keep(self, matrix):
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"a kernel matrix must be square, got shape {matrix.shape}")
         self.matrix = FeatureDesign(matrix)
         self.n_samples = self.matrix.n_samples
 
@@ -405,7 +410,7 @@ cdef class KernelDesign(Design):
 
 cdef Py_ssize_t number_of_chunks(Py_ssize_t n_samples, Py_ssize_t n_coef) noexcept nogil:
     """The number of chunks of rows that are summed separately: n_samples * c // chunks is the first row of chunk c."""
-    return min((n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, max(4, SUMS // n_coef))
+    return min((n_samples + CHUNK_ROWS - 1) // CHUNK_ROWS, max(4, SUMS // max(n_coef, 1)))
 
 
 cdef double dot(const double *u, const double *v, Py_ssize_t n) noexcept nogil:
