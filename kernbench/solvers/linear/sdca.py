@@ -186,7 +186,8 @@ class SDCA(Method):
     def _start_from(self, initial):
         work, self.n_iter = self.work, initial.n_iter
         dual, state = self.problem.start(initial, self._settings())
-        if state is not None:
+        # Other weights may use as many rows, but not the same ones.
+        if state is not None and np.all(self.problem.weights[state["order"]] > 0):
             work.order = state["order"].astype(np.int64)
             work.active, work.position = map(int, state["epoch"][:2])
             (work.upper, work.lower, self.correction, work.largest, work.smallest, work.residual, self.bound,

@@ -161,6 +161,23 @@ def test_any_coefficients_are_a_start(entry, loss, ranking, linear):
         linear(entry, "compiled", problem, loss=loss, initial=Solution(np.zeros(7)))
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_as_many_rows_of_weight_zero_but_others_are_a_start(twin, ranking, linear):
+    """The order of the rows that an SDCA continues is not that of the rows that have a weight now."""
+    entry, problem = get("sdca", "linear-svm"), ranking(90, 6, d=5)
+    first, last = np.ones((2, 90))
+    first[:30], last[-30:] = 0.0, 0.0
+    problem.weights = first
+    begun = linear(entry, twin, problem, tol=1e-6)
+    begun.advance(10**4)
+    problem.weights = last
+    cold, warm = (linear(entry, twin, problem, tol=1e-6, initial=start) for start in (None, begun.solution()))
+    for run in (cold, warm):
+        run.advance(10**4)
+        assert run.converged
+    assert warm.objective() == pytest.approx(cold.objective(), rel=1e-5)
+
+
 @by_name
 def test_the_driver_stops_at_the_certified_gap(entry, ranking, linear):
     problem = ranking(200, 7, d=4)
