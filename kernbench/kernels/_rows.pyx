@@ -153,6 +153,8 @@ cdef class KernelRows(CachedRows):
 
     def step(self, columns, a):
         """Return K[:, columns] @ a over the present rows, float64, bypassing the cache."""
+        columns = self._checked(columns, self.n_rows)
+        a = _checked_vector(a, len(columns))
         self.n_evaluations += self.n_rows * len(columns)
         return self._product(self.engine.kernel, self.engine.X, np.arange(self.n_rows), columns, a)
 

@@ -159,6 +159,7 @@ def test_index_out_of_range_is_refused(data, indices):
         lambda: rows.block([0], indices),
         lambda: rows.product(indices, [0], [1.0]),
         lambda: rows.product([0], indices, np.ones(len(indices))),
+        lambda: rows.step(indices, np.ones(len(indices))),
     ):
         with pytest.raises(IndexError, match=r"row indices must be in \[0, 150\)"):
             ask()
@@ -182,6 +183,8 @@ def test_vectors_must_have_one_entry_per_column(data):
                 rows.matvec(a)
             with pytest.raises(ValueError, match="one entry"):
                 rows.product([0, 1], range(150), a)
+            with pytest.raises(ValueError, match="one entry"):
+                rows.step(range(150), a)
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (4, 3), (1, 2)])
