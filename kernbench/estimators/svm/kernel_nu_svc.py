@@ -82,7 +82,8 @@ class KernelNuSVC(ExpansionClassifier):
         Coefficients of the support vectors, divided by :math:`\rho`: between 0 and the weight over :math:`\rho` in
         magnitude.
     rho_ : ndarray of shape (n_pairs,)
-        The level of each pair; 0 where f = 0.
+        The level of each pair; 0 where f = 0. With a kernel that is not positive semi-definite it may be negative; the
+        division by it then changes the signs of ``dual_coef_``, as in ``NuSVC``.
     objective_, duality_gap_ : float, or ndarray of shape (n_pairs,) with more than two classes
         The objective above, with the best :math:`\rho` for :math:`f + b`, divided by n, which is negative, or 0 for
         f = 0, and a certified bound on its distance to the optimum. They belong to :math:`f` before the division.

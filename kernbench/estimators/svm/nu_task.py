@@ -67,7 +67,7 @@ class KernelNuTask(KernelTask):
     def stored(self, model, solutions):
         stored = self.stored_by(model, [divided(solution) for solution in solutions], self.loss)
         for own, solution in zip(() if stored is None else stored.functions, solutions):
-            if (level := level_of(solution)) > 0.0:
+            if (level := level_of(solution)) != 0.0:
                 own.unit *= level
                 own.solution = Solution(level * own.solution.coef, solution.intercept)
         return stored
@@ -108,9 +108,9 @@ def level_of(solution):
 
 
 def divided(solution):
-    """Return f + b over rho; unchanged for f = 0."""
+    """Return f + b over rho; unchanged for f = 0. As in LIBSVM, a negative rho changes the signs."""
     level = level_of(solution)
-    if not level > 0.0:
+    if level == 0.0:
         return solution
     return replace(solution, coef=solution.coef / level, intercept=solution.intercept / level)
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import NuSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -75,6 +75,23 @@ def test_it_is_the_svm_of_c_one_over_rho():
     np.testing.assert_allclose(ours.decision_function(X), same.decision_function(X), atol=1e-5)
     inside = weights[np.where(y == 5, 1, -1) * ours.decision_function(X) < 1.0 - 1e-5].sum() / weights.sum()
     assert inside <= 0.6 <= weights[ours.support_].sum() / weights.sum()
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_negative_level_of_an_indefinite_kernel_changes_the_signs_as_in_nu_svc(n_classes, twin):
+    X, y = make_classification(60, 4, n_informative=3, n_redundant=0, n_clusters_per_class=1, flip_y=0.3,
+                               n_classes=3, random_state=4)  # fmt: skip
+    X, y = X[y < n_classes], y[y < n_classes]
+    settings = {"kernel": "sigmoid", "nu": 0.3, "decision_function_shape": "ovo"}
+    ours, theirs = KernelNuSVC(**settings, tol=1e-6), NuSVC(**settings, tol=1e-8).fit(X, y)
+    ours._twin = twin
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        ours.fit(X, y)
+    assert ours.rho_.min() < 0.0
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-3, atol=1e-3)
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y), abs=0.02)
 
 
 @pytest.mark.parametrize("shape", ["ovr", "ovo"])

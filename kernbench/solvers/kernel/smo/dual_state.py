@@ -265,16 +265,23 @@ class State:
         """Return the b of the optimality conditions, from the slopes of free coordinates."""
         return self.intercept_and_level()[0]
 
-    def level(self):
+    def level(self, dual=None):
         """Return the rho or eps of a problem with a share nu, from the slopes of free coordinates."""
-        return self.intercept_and_level()[1]
+        return self.intercept_and_level(dual)[1]
 
-    def intercept_and_level(self):
-        """Return both, at the cost of one."""
+    def intercept_and_level(self, dual=None):
+        """Return both, at the cost of one; `dual` is the dual objective of all coordinates, by default of these.
+
+        rho is at least ||f||^2 / M, and ||f||^2 is -2 times the dual objective: apart from rounding, rho is negative
+        only if that is negative, too, with a kernel that is not positive semi-definite.
+        """
         levels = self._levels()
-        if len(levels) == 2:
-            return 0.5 * sum(levels), 0.5 * abs(levels[0] - levels[1])
-        return levels[0], 0.0
+        if len(levels) == 1:
+            return levels[0], 0.0
+        level = 0.5 * abs(levels[0] - levels[1])
+        if self.constraint == "signs" and levels[1] < levels[0] and (self.dual() if dual is None else dual) > 0.0:
+            level = -level
+        return 0.5 * sum(levels), level
 
     def _levels(self):
         """Return for each family the mean slope of its free coordinates or, if there are none, the middle of the

@@ -151,7 +151,7 @@ class Rounds:
         self.active.write_back()
         whole, state = self.active.whole, {}
         if whole.constraint != "sum":
-            state["level"] = np.array([self.active.state.level()])
+            state["level"] = np.array([self.active.state.level(self.dual)])
         if self.active.indices is None:
             state["products"] = whole.scores()
         return Solution(whole.beta.copy(), self._intercept(), self.n_iter, state)
