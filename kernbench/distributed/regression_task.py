@@ -59,6 +59,7 @@ class OnBlocks:
         _, self.loss = self.check(model)
         self.entry = registry.get("smo", "kernel-regression")
         examples.describe(model)
+        model.shape_fit_ = self.blocks.shape
         y, sample_weight = self.targets_of(examples), examples.checked_weights()
         self.n_rows, model.solver_ = len(y), self.entry.name
         self.given_weights = np.ones(self.n_rows) if sample_weight is None else sample_weight

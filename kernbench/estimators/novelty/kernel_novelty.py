@@ -81,6 +81,8 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         The objective above divided by n, which is negative, and a certified bound on its distance to the optimum.
     centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
         As in `KernelRegressor`; `centre_` is None.
+    shape_fit_ : tuple of int of shape (2,)
+        Shape of the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.

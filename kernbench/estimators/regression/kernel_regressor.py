@@ -128,6 +128,8 @@ class KernelRegressor(ExpansionRegressor):
         Number of kernel values that ``fit`` computed.
     trace_ : dict of lists, or list of dicts with more than one output
         Columns ``n_iter``, ``seconds``, ``n_kernel_evaluations``, ``objective``, and those of the callbacks.
+    shape_fit_ : tuple of int of shape (2,)
+        Shape of the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.

@@ -79,6 +79,8 @@ class KernelSVR(KernelRegressor):
         optimum.
     centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
         As in `KernelRegressor`.
+    shape_fit_ : tuple of int of shape (2,)
+        Shape of the training rows.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.

@@ -177,13 +177,14 @@ class KernelRegressorTask(Task):
 
     strength, plural, several, risk = "alpha", "outputs", True, MarginRisk
     mean_weight = 1.0
-    shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_")
+    shared = ("n_features_in_", "feature_names_in_", "kernel_", "centre_", "dtype_", "solver_", "shape_fit_")
     check = staticmethod(check_kernel_regressor)
 
     def __init__(self, model, X, y, sample_weight):
         self.model = model
         self.entry, self.loss = self.check(model)
         X, y, self.weights = self.read(X, y, sample_weight)
+        model.shape_fit_ = X.shape
         self.entry = self.entry or kernel_regression_entry(self.loss, len(y))
         model.solver_ = self.entry.name
         # Its dual has one more constraint, which SMO keeps; for other solvers the targets are centred.

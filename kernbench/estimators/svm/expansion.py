@@ -283,8 +283,6 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         if getattr(self, "fit_intercept", None) in (0, 1):  # integers in files of earlier versions
             self.fit_intercept = bool(self.fit_intercept)
         check_output(self)  # predictions depend on no other parameters: the solver may be of a plug-in
-        if hasattr(self, "shape_fit_"):
-            self.shape_fit_ = tuple(self.shape_fit_)  # a list in a file
         n_classes = len(self.classes_)
         against_rest = n_classes > 2 and self._against_rest
         n_pairs = n_classes * (n_classes - 1) // 2

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import sklearn.svm
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from kernbench import ROCSVC, KernelSVC, LinearSVC
+from kernbench import ROCSVC, KernelNoveltyDetector, KernelNuSVC, KernelNuSVR, KernelSVC, KernelSVR, LinearSVC
 from kernbench.kernels.functions import Gaussian
 from kernbench.saving import load, save
 from kernbench.solvers.kernel.smo import smo
@@ -132,3 +134,29 @@ def test_linear_svc_sparsify_and_densify(n_classes, tmp_path):
     save(model, tmp_path / "model.npz")
     np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(rows), model.predict(rows))
     np.testing.assert_array_equal(model.densify().densify().coef_, coef)
+
+
+@pytest.mark.filterwarnings("ignore:Attribute `prob:FutureWarning")
+@pytest.mark.parametrize(
+    "ours, theirs, y",
+    [
+        (KernelSVC(), SVC(), Y),
+        (KernelSVC("linear"), SVC(kernel="linear"), Y),
+        (KernelNuSVC(), NuSVC(), Y),
+        (KernelSVR(), SVR(), Y),
+        (KernelNuSVR(kernel="linear"), NuSVR(kernel="linear"), Y),
+        (KernelNoveltyDetector(), OneClassSVM(), None),
+        (LinearSVC(), sklearn.svm.LinearSVC(), Y),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_has_every_attribute_of_the_fitted_model_it_stands_for(ours, theirs, y, tmp_path):
+    def attributes(model):
+        return {name for name in dir(model) if name.endswith("_") and not name.startswith("_") and hasattr(model, name)}
+
+    ours, theirs = (clone(model).fit(X, y) for model in (ours, theirs))
+    assert attributes(theirs) - attributes(ours) <= {"probA_", "probB_"}  # of probability=True
+    if hasattr(theirs, "shape_fit_"):
+        ours.save(tmp_path / "model.npz")
+        for model in (ours, load(tmp_path / "model.npz")):
+            assert model.shape_fit_ == theirs.shape_fit_ == X.shape
