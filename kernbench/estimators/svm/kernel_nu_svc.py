@@ -45,7 +45,7 @@ class KernelNuSVC(ExpansionClassifier):
     shrinking : bool, default=True
         Whether to leave rows out whose coefficients will probably not change any more.
     probability : bool, default=False
-        Must be False; present for compatibility with ``NuSVC``, see `KernelSVC` for the replacement.
+        As in `KernelSVC`, whose notes name the replacement.
     tol : float, default=1e-3
         Tolerance, > 0, of the largest violation of the optimality conditions, in units of :math:`f` as in ``NuSVC``,
         and of the certified duality gap, divided by the magnitude of the objective.
@@ -138,7 +138,7 @@ class KernelNuSVC(ExpansionClassifier):
         gamma: str | float = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | str = False,
         tol: float = 1e-3,
         cache_size: float = 500,
         class_weight: dict[Any, Any] | str | None = None,

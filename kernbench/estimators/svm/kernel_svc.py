@@ -84,7 +84,8 @@ class KernelSVC(ExpansionClassifier):
         Whether ``smo`` leaves out coefficients at a bound that will probably stay there, as in ``SVC``; other solvers
         ignore it.
     probability : bool, default=False
-        Must be False; present for compatibility with ``SVC``, see the notes for the replacement.
+        Must be False, or ``"deprecated"``, the default of ``SVC`` in scikit-learn 1.9; present for compatibility, see
+        the notes for the replacement.
     tol : float, default=1e-3
         Tolerance of the stopping rule, > 0, for the certified duality gap divided by the objective: with 1e-3 the
         objective is at most 0.1 % above the optimum. ``smo`` also compares `tol` with the largest violation of the
@@ -274,7 +275,7 @@ class KernelSVC(ExpansionClassifier):
         solver: str = "smo",
         fit_intercept: bool = True,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | str = False,
         tol: float = 1e-3,
         max_iter: int = -1,
         max_seconds: float | None = None,

@@ -15,6 +15,7 @@ from kernbench.solvers import registry
 from kernbench.validation.numbers import check_flag, check_name, check_number, check_positive
 
 SHAPES = ("ovr", "ovo")
+UNSET = "deprecated"  # the default of ``probability`` in scikit-learn 1.9, which means False
 FREE = "newton"  # the solver of explicit features that takes an intercept without a penalty
 
 
@@ -104,8 +105,10 @@ def check_output(model):
 
 def _check_flags(model):
     """Check the other flags of `SVC`."""
-    for name in ("shrinking", "probability"):
-        check_flag(name, getattr(model, name))
+    check_flag("shrinking", model.shrinking)
+    if isinstance(model.probability, str) and model.probability == UNSET:
+        return
+    check_flag("probability", model.probability)
     if model.probability:
         raise ValueError(
             "probability=True is not supported: for probabilities wrap the model, "

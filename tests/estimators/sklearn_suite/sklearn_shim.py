@@ -29,13 +29,7 @@ def stand_in(name, ours):
             value = getattr(self, parameter)
             if not any(value is known or value == known for known in values):
                 pytest.skip(f"{name} has no {parameter}={value!r}")
-        if name == "LinearSVC":
-            return ours.fit(self, X, y, sample_weight)
-        given, self.probability = self.probability, False  # "deprecated" is scikit-learn's way to say so
-        try:
-            return ours.fit(self, X, y, sample_weight)
-        finally:
-            self.probability = given
+        return ours.fit(self, X, y, sample_weight)
 
     def __init__(self, *args, **parameters):
         bound = theirs.bind(*args, **parameters)

@@ -18,11 +18,11 @@ X, Y = load_iris(return_X_y=True)
 
 def test_takes_every_parameter_of_SVC():
     params = SVC().get_params()
-    assert params.pop("max_iter") == -1 and params.pop("cache_size") == 200 and params.pop("verbose") is False
-    params["probability"] = False  # scikit-learn's default is a marker for "deprecated"
-    model = KernelSVC(**params).fit(X, Y)
+    assert params["max_iter"] == -1 and params["cache_size"] == 200 and params["verbose"] is False
+    model = KernelSVC(**params).fit(X, Y)  # from scikit-learn 1.9 on, probability is "deprecated"
     np.testing.assert_array_equal(model.predict(X), SVC().fit(X, Y).predict(X))
     assert model.shape_fit_ == SVC().fit(X, Y).shape_fit_ == X.shape
+    KernelNuSVC(**NuSVC().get_params()).fit(X, Y)
 
 
 @pytest.mark.parametrize("shrinking", [True, False])
