@@ -51,8 +51,8 @@ class KernelSVC(ExpansionClassifier):
     gamma : {"scale", "auto", "median"} or float, default="scale"
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
-        float is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the
-        weighted data when there are sample weights.
+        float, > 0, is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the
+        weighted data when there are sample weights, so that a weight of k is equivalent to k copies.
     degree : int, default=3
         Degree of ``poly``, at least 1.
     coef0 : float, default=0.0
@@ -103,7 +103,7 @@ class KernelSVC(ExpansionClassifier):
         whole kernel matrix is kept, whatever the value. It hardly affects the time of ``smo`` (experiment ``cache``).
     class_weight : dict or "balanced", default=None
         Factors of C by class; ``"balanced"`` is n_samples / (n_classes · number of examples of the class),
-        where an example of sample weight k counts k times.
+        where, unlike in ``SVC``, an example of sample weight k counts k times.
     multi_class : {"ovo", "ovr"}, default="ovo"
         For more than two classes: one problem for each pair of them, as in ``SVC``, or one for each class against
         the rest. The latter are larger but fewer, and share their kernel rows.
