@@ -70,7 +70,7 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
             raise ValueError(first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
         if "features, but" in str(error) and hasattr(model, "support_only") and not accept_sparse:
             columns = "the columns of K(X, train) are all training rows, in a model from support_only() support vectors"
-            raise ValueError(f"{error}; {columns}") from None
+            raise ValueError(f"{str(error).rstrip('.')}; {columns}") from None
         raise
     except TypeError as error:
         if "NA is ambiguous" in str(error):  # of the labels: entries of X are converted to numbers before

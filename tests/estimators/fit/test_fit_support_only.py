@@ -45,7 +45,7 @@ def test_precomputed_kernels_need_columns_of_support_vectors_only(name, tmp_path
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     for other, width in ((narrow, 90), (model, 7)):
         if len(model.support_) < 90 or other is model:
-            with pytest.raises(ValueError, match=f"X has {width} features.*support_only.. support vectors"):
+            with pytest.raises(ValueError, match=f"X has {width} features.* input; .*support_only.. support vectors"):
                 other.predict(TEST[:, :width])
     assert model.n_features_in_ == 90  # the copy changes nothing
 
