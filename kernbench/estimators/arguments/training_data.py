@@ -54,8 +54,8 @@ def check_two_classes(model, X, y, sample_weight, *, kernel=None):
     if len(classes) > 2:
         name = type(model).__name__
         raise ValueError(
-            f"Only binary classification is supported: {name} ranks the rows of two classes, and y has "
-            f"{len(classes)}. Use sklearn.multiclass.OneVsRestClassifier({name}()): one ranking per class"
+            f"Only binary classification is supported: {name} takes two classes, and y has {len(classes)}. Use "
+            f"sklearn.multiclass.OneVsRestClassifier({name}()): one model per class"
         )
     model.classes_ = classes
     if sample_weight is not None:

@@ -166,3 +166,10 @@ def test_a_second_fit_leaves_nothing_of_the_first(numbers):
     assert hasattr(model, "validation_score_") and hasattr(model, "subproblem_gap_")
     model.set_params(validation=None, solver="agd", tol=0.5).fit(X, y)
     assert not {"validation_score_", "best_n_iter_", "subproblem_gap_"} & vars(model).keys()
+
+
+def test_more_classes_than_two_are_refused_with_a_remedy(labels):
+    X, _ = labels
+    message = r"RankedRangeClassifier takes two classes, and y has 3. Use sklearn.multiclass.OneVsRestClassifier\("
+    with pytest.raises(ValueError, match=message):
+        RankedRangeClassifier().fit(X, np.arange(len(X)) % 3)
