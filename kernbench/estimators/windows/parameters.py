@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench._names import unknown_name
+from kernbench.estimators.fit.solver import require_loss_of
 from kernbench.estimators.roc.parameters import YOUDEN, check_space, check_threshold_parameters
 from kernbench.pairs.window import checked_fpr_range
 from kernbench.solvers import registry
@@ -22,10 +22,11 @@ def check_window_model(model, problem, losses=None):
     """
     entry = registry.get(model.solver, problem)
     check_space(model, zero_alpha=True)
-    known = entry.losses if losses is None else [loss for loss in entry.losses if loss in losses]
+    known = {loss for other in registry.SOLVERS if other.problem == problem for loss in other.losses}
     loss = getattr(model, "loss", "auto")
-    if loss != "auto" and loss not in known:
-        raise ValueError(unknown_name(f"loss of solver {entry.name!r}", loss, ("auto", *known)))
+    check_name("loss", loss, ("auto", *(known if losses is None else known.intersection(losses))))
+    if loss != "auto":
+        require_loss_of(entry, loss)
     check_name("keep", model.keep, KEEPS)
     check_validation(model.validation)
     return entry
