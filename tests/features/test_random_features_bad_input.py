@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import kernbench
+from kernbench.estimators import DoublyStochasticClassifier
 from kernbench.features import FeatureBlocks, Nystroem, RandomFeatures, feature_block
 from kernbench.kernels.functions import (
     Callable,
@@ -20,6 +21,7 @@ from kernbench.kernels.functions import (
     Polynomial,
     SkewedChiSquared,
 )
+from kernbench.kernels.names import NAMES
 
 X = np.random.default_rng(0).random((10, 3))
 
@@ -46,6 +48,19 @@ X = np.random.default_rng(0).random((10, 3))
 def test_parameters(parameters, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         RandomFeatures(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_refused_for_a_lack_of_random_features_if_its_kernel_has_none(name):
+    models = RandomFeatures(name, 6), DoublyStochasticClassifier(name, max_iter=1, max_blocks=1, random_state=0)
+    refused = []
+    for model in models:
+        try:
+            model.fit(X, X[:, 0] > 0.5)
+        except ValueError as error:
+            assert "no random features" in str(error)
+            refused.append(model)
+    assert len(refused) in (0, len(models))
 
 
 @pytest.mark.parametrize(
