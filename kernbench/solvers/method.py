@@ -53,6 +53,8 @@ class Method:
     is_interruptible : bool
         Whether `advance` leaves a consistent state wherever KeyboardInterrupt breaks it. If not, the first Ctrl-C waits
         until it returns. For methods with long iterations, see `stop_at`.
+    needs_features : bool
+        Whether a `design` must be of features: the method cannot take one of a kernel.
     problem : object
         The problem that is minimised, or None, from which estimators make it again.
     """
@@ -75,6 +77,7 @@ class Method:
     tol: float
     min_iter: int | None = None
     is_interruptible: bool = False
+    needs_features: bool = False
     problem: object = None
 
     def __init__(self, core="compiled"):

@@ -186,9 +186,10 @@ class SpaceTask(Task):
     def _prepare(self):
         """Fix the space of f and make the design of the training rows."""
         model, rows, space, formulation = self.model, self.rows, None, self.formulation
+        needs_features = formulation.needs_features(model)
         if model.warm_start:
             of_the_solver = [getattr(model, name) for name in formulation.of_the_solver]
-            self.key = (_digest_of(model, rows), *of_the_solver, repr(model.solver_options))
+            self.key = (_digest_of(model, rows, needs_features), *of_the_solver, repr(model.solver_options))
             if self.last.key[:1] == self.key[:1]:
                 space = self.last.memory
         seeds = self.last.draws
@@ -199,7 +200,7 @@ class SpaceTask(Task):
             rows.weights,
             (seeds.kernel, seeds.map),
             space=space,
-            needs_features=formulation.needs_features(model),
+            needs_features=needs_features,
             centres=formulation.centres(model),
             constant=None if formulation.ranks or not model.fit_intercept else 1.0,
         )
@@ -312,9 +313,10 @@ class SpaceTask(Task):
         return self.last.after(results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space)
 
 
-def _digest_of(model, rows):
+def _digest_of(model, rows, needs_features):
     """Return a digest of all that a space depends on."""
-    settings = [repr(model.kernel), *(getattr(model, name) for name in OF_THE_SPACE if name != "landmarks")]
+    own = (getattr(model, name) for name in OF_THE_SPACE if name != "landmarks")
+    settings = [repr(model.kernel), needs_features, *own]
     landmarks = model.landmarks
     if choice_of(landmarks) == OWN:
         landmarks = digest(landmarks if sparse.issparse(landmarks) else np.asarray(landmarks))

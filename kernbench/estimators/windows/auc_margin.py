@@ -10,7 +10,7 @@ from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.roc.parameters import check_threshold_parameters
 from kernbench.estimators.roc.scores import RankingClassifier
 from kernbench.estimators.roc.space_task import Formulation, SpaceTask
-from kernbench.estimators.windows.parameters import check_window_model
+from kernbench.estimators.windows.parameters import check_window_model, solver_needs_features
 from kernbench.kernels.base import Kernel
 from kernbench.metrics import roc_auc
 from kernbench.validation.numbers import check_number
@@ -180,8 +180,6 @@ class AUCMarginClassifier(RankingClassifier):
 def _check(model):
     check_threshold_parameters(model)
     check_number("margin", model.margin, above=0, at_most=LARGEST_MARGIN)
-    if model.features == "exact":
-        raise ValueError("features='exact' is not for PESG, which takes rows: choose 'nystroem' or 'random'")
     entry = check_window_model(model, "auc-margin")
     return entry, entry.losses[0]
 
@@ -194,7 +192,7 @@ AUC_MARGIN = Formulation(
     check=_check,
     make_solver=_make_solver,
     of_the_solver=("solver", "margin"),
-    needs_features=lambda model: True,
+    needs_features=solver_needs_features("auc-margin"),
     centres=lambda model: True,  # the means of the scores, over which the loss is minimal, follow any shift
     metric=lambda task: lambda y, scores, weights: roc_auc(y, scores, sample_weight=weights),
     metric_name="validation_auc",

@@ -27,9 +27,18 @@ def check_window_model(model, problem, losses=None):
     check_name("loss", loss, ("auto", *(known if losses is None else known.intersection(losses))))
     if loss != "auto":
         require_loss_of(entry, loss)
+    if model.features == "exact" and entry.load().needs_features:
+        raise ValueError(
+            f"solver={entry.name!r} takes no kernel, as features='exact' is: choose features='nystroem' or 'random'"
+        )
     check_name("keep", model.keep, KEEPS)
     check_validation(model.validation)
     return entry
+
+
+def solver_needs_features(problem):
+    """Return a function that says whether the solver of a model for this kind of problem cannot take a kernel."""
+    return lambda model: registry.get(model.solver, problem).load().needs_features
 
 
 def check_partial_auc(model):

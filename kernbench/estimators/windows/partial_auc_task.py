@@ -6,7 +6,7 @@ from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.roc.scores import space_of, weights_of
 from kernbench.estimators.roc.space_task import Formulation
-from kernbench.estimators.windows.parameters import check_partial_auc, loss_of
+from kernbench.estimators.windows.parameters import check_partial_auc, loss_of, solver_needs_features
 from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
@@ -104,6 +104,7 @@ PARTIAL_AUC = Formulation(
     check=_check,
     make_solver=_make_solver,
     of_the_solver=("loss", "solver", "fpr_range", "ranks", "start"),
+    needs_features=solver_needs_features("partial-auc"),
     metric=_metric,
     metric_name="validation_partial_auc",
     start=_start,

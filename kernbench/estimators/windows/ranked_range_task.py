@@ -12,7 +12,7 @@ from kernbench.estimators.arguments.targets import check_targets
 from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.estimators.roc.rows import Rows
 from kernbench.estimators.roc.space_task import Formulation
-from kernbench.estimators.windows.parameters import check_ranked_range, loss_of, masses_of
+from kernbench.estimators.windows.parameters import check_ranked_range, loss_of, masses_of, solver_needs_features
 from kernbench.kernels.domain import is_precomputed
 from kernbench.losses.table import losses_of
 from kernbench.pairs.thresholds import quantile
@@ -100,6 +100,7 @@ RANKED_RANGE_CLASSIFIER = Formulation(
     make_solver=_make_solver,
     of_the_solver=OF_THE_SOLVER,
     ranks=False,
+    needs_features=solver_needs_features("ranked-range"),
     centres=lambda model: bool(model.fit_intercept),
     metric=lambda task: _accuracy,
     metric_name="validation_accuracy",
@@ -112,6 +113,7 @@ RANKED_RANGE_REGRESSOR = Formulation(
     of_the_solver=OF_THE_SOLVER,
     read=_read_targets,
     ranks=False,
+    needs_features=solver_needs_features("ranked-range"),
     centres=lambda model: bool(model.fit_intercept),
     metric=lambda task: _minus_median_error,
     metric_name="validation_score",

@@ -6,6 +6,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench import AUCMarginClassifier, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
+from kernbench.solvers import registry
+
+MODELS = {
+    "partial-auc": PartialAUCClassifier((0.0, 0.5)),
+    "ranked-range": RankedRangeClassifier(),
+    "auc-margin": AUCMarginClassifier(),
+}
 
 
 @pytest.mark.parametrize("solver", ["agd-sbcd", "dca", "proximal-dca"])
@@ -64,3 +71,32 @@ def test_default_steps_suit_losses_of_unbounded_slope(model, scale):
 def test_margins_whose_square_is_no_number_are_refused(margin):
     with pytest.raises(ValueError, match="margin must be"):
         AUCMarginClassifier(margin=margin).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:no function f does better")
+@pytest.mark.parametrize(
+    "entry",
+    [entry for entry in registry.SOLVERS if entry.problem in MODELS],
+    ids=lambda entry: f"{entry.problem}-{entry.name}",
+)
+def test_solvers_that_cannot_take_a_kernel_are_given_features(entry):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] > 0.5
+    model = clone(MODELS[entry.problem]).set_params(solver=entry.name, kernel="rbf", max_iter=20, random_state=0)
+    needs_features = entry.load().needs_features
+    assert model.fit(X, y).features_ == ("nystroem" if needs_features else "exact")
+    model.set_params(features="exact")
+    if needs_features:
+        with pytest.raises(ValueError, match="choose features='nystroem' or 'random'"):
+            model.fit(X, y)
+    else:
+        assert model.fit(X, y).features_ == "exact"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_warm_start_with_a_solver_that_cannot_take_a_kernel_leaves_it():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] > 0.5
+    model = PartialAUCClassifier((0.0, 0.5), kernel="rbf", warm_start=True, random_state=0).fit(X, y)
+    assert model.features_ == "exact"
+    assert model.set_params(solver="agd-sbcd", max_iter=20).fit(X, y).features_ == "nystroem"

@@ -41,6 +41,7 @@ class Stochastic(Method):
 
     n_gradients = 1  # stochastic subgradients of an iteration
     step_name = "step_size"
+    needs_features = True
 
     def _set_up(self, batches, alpha, numbers, settings, first_stage, random_state, initial):
         """Set up a run; an iteration takes `numbers` random numbers; runs with equal `settings` may be resumed."""
