@@ -17,7 +17,7 @@ REGRESSION = 1  # exit code
     "--tolerance",
     type=click.FloatRange(min=0),
     metavar="SHARE",
-    help="Relative change of times, their ratios and memory that is accepted. [default: what each metric declares]",
+    help="Relative change of times, their ratios and memory to accept. [default: what each metric declares]",
 )
 @PLUGIN
 @click.option("--json", "output", flag_value="json", help="Print every metric of every cell as JSON.")
@@ -26,11 +26,11 @@ REGRESSION = 1  # exit code
 def command(ctx, folders, commits, tolerance, output):
     """Compare the records in folder B with those in folder A: is anything slower, larger or worse?
 
-    Counters such as kernel evaluations, and how many repeats failed, are compared exactly; times, memory and accuracies
-    by medians, with a test that is corrected for the number of all tests, and only where both sides have five repeats
-    or more, of times and memory on one machine. What only more repeats would decide is listed as "not decided": ten
-    repeats decide among 900 times, an accuracy wants fifteen. The exit code is 1 if something became worse, 0
-    otherwise.
+    Counters such as kernel evaluations, and numbers of failed repeats, are compared exactly. Times, memory and
+    accuracies are compared by medians, with a rank test that is corrected for the number of tests, and only if both
+    sides have at least five repeats (of times and memory: on one machine). Changes that need more repeats are listed as
+    "not decided": ten repeats can decide about 900 tests of times, fifteen about 160 of accuracies. The exit code is 1
+    if something became worse, 0 if not, and 2 for an error in the command.
 
     \b
     Examples:

@@ -16,9 +16,9 @@ MARKS = {"ok": "✓", "lack": "–", "broken": "✗"}
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def command(ctx, results, as_json):
-    """Look at compiler, threads, BLAS, cores, memory, peers, data, asv, Dask, records and disk.
+    """Check compiler, threads, BLAS, cores, memory, other libraries, data sets, asv, Dask, records and disk space.
 
-    ✓ works; – is missing, and kernbench does without; ✗ is needed and broken: the exit code is 1 then.
+    ✓ works; – is missing, but not needed by the rest of kernbench; ✗ is needed and broken: the exit code is then 1.
 
     \b
     Examples:

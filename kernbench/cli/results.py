@@ -124,8 +124,8 @@ def merge_command(sources, results):
 def export_command(path, kind, results):
     """Write the newest record of every measurement as a table, .csv, .json or .parquet, or packed, .jsonl.xz.
 
-    A packed file has the records with their traces, and "kernbench results merge" takes it back. Rows of errors are
-    what Elo ratings, win rates and improvability are computed from.
+    A packed file holds the records with their traces, and "kernbench results merge" reads it. Rows of errors are the
+    input of leaderboards, such as Elo ratings and win rates.
 
     \b
     Examples:

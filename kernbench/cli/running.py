@@ -39,30 +39,32 @@ class Repeats(click.ParamType):
     metavar="quick|paper",
     help="Small built-in data, or the paper's sizes.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits at a time.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads per fit. [default: what the experiment declares]")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits to run at the same time.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads of each fit. [default: what the experiment declares]"
+)
 @click.option(
     "--repeats",
     type=Repeats(),
     metavar="INTEGER|auto",
     help="Repeats with different seeds; auto: 10 of fits below ten seconds, 5 below a minute, 3 below ten minutes, "
-    "else 1. [default: the scale's]",
+    "else 1. [default: what the scale declares]",
 )
 @click.option(
     "--dataset",
     "datasets",
     multiple=True,
     metavar="NAME|FILE",
-    help="Only this data set, or a data file of your own; may be repeated.",
+    help="Run only this data set, or a data file of your own; may be repeated.",
 )
-@click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this method; may be repeated.")
+@click.option("--method", "methods", multiple=True, metavar="NAME", help="Run only this method; may be repeated.")
 @click.option(
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Only what matches experiment/dataset/method, such as 'peers-*/*/smo'; may be repeated.",
+    help="Run only what matches experiment/dataset/method, such as 'peers-*/*/smo'; may be repeated.",
 )
-@click.option("--skip", multiple=True, metavar="PATTERN", help="Not what matches; may be repeated.")
+@click.option("--skip", multiple=True, metavar="PATTERN", help="Leave out what matches; may be repeated.")
 @PLUGIN
 @click.option(
     "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
@@ -74,10 +76,13 @@ class Repeats(click.ParamType):
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Per fit, loading and evaluation included.",
+    help="Time limit of each fit, loading and evaluation included.",
 )
 @click.option(
-    "--memory-limit", type=click.FloatRange(min=0, min_open=True), metavar="MB", help="Per fit (1 MB = 2²⁰ bytes)."
+    "--memory-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MB",
+    help="Memory limit of each fit (1 MB = 2²⁰ bytes).",
 )
 @click.option(
     "--max-hours",
@@ -90,7 +95,7 @@ class Repeats(click.ParamType):
     type=click.Choice(["local", "dask"]),
     help="This machine, or the workers of a Dask cluster. [default: dask with --scheduler, else local]",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Of the Dask scheduler: tcp://host:8786.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of the Dask scheduler, such as tcp://host:8786.")
 @click.option("--when-idle", is_flag=True, help="Start no fit while other programs use the processor.")
 @click.option("--force", is_flag=True, help="Run with more threads than cores; every record says so.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
@@ -120,7 +125,7 @@ def command(
     """Run experiments, all of them when none is named (or "all"), and keep a record of every fit.
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
-    fails, takes too long or needs too much memory is a record too; the exit code is 1 when a fit ended in an error.
+    fails, takes too long or needs too much memory has a record, too; the exit code is 1 if a fit ended in an error.
 
     \b
     Examples:

@@ -28,8 +28,8 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
     default="auto",
     show_default=True,
     metavar="INTEGER|auto",
-    help="Repeats of each fit in this call; a number larger than the rule's helps to decide a claim: choose its fits "
-    "by --only.",
+    help="Repeats of each fit in this call; a number larger than that of 'auto' helps to decide a claim, whose fits "
+    "are chosen by --only.",
 )
 @click.option(
     "--max-hours",
@@ -47,27 +47,27 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
 @click.option(
     "--earlier",
     type=click.Path(path_type=Path),
-    help="Records that say which fits take long, to be run last: a folder or a packed file. "
+    help="Earlier records, a folder or a packed file, by whose times long fits are run last. "
     "[default: reports/ of the checkout]",
 )
 @click.option(
     "--any-machine",
     is_flag=True,
-    help="Do not repeat what another machine has measured: all methods of a repeat on a data set.",
+    help="Continue on another machine: what one has measured, all methods of a repeat on a data set, is not repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context
 def command(ctx, experiments, only, skip, scale, data, results, repeats, max_hours, earlier, any_machine, dry_run):
     """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
-    The first repeat of every fit comes before the second of any, what takes long comes last: a run that is
-    cut short is useful, and the same command continues, over days. A fit below ten seconds gets ten repeats or more,
-    below a minute five, below ten minutes three, a longer one gets one; limits are those the experiments declare.
-    While other programs compute, the run waits and says so.
+    The first repeat of every fit comes before the second of any, and long fits come last, so that a run that is cut
+    short is useful; the same command continues it. Fits below ten seconds have ten repeats or more, those below a
+    minute five, those below ten minutes three, and longer ones one; limits are those that the experiments declare.
+    While other programs use the processor, the run waits and prints a message.
 
-    manifest.json in the folder says from which commits, on which machine, in how many hours, and what is missing and
-    why. A checkout with changes, or a folder with records of other code, is refused; records of an experiment that has
-    changed since are measured again.
+    manifest.json, beside the records, lists their commits, the machine, the hours of each call, and what is missing and
+    why. A checkout with uncommitted changes is rejected, and so is a folder with records of other code; records of an
+    experiment that has changed since are measured again.
 
     \b
     Examples:

@@ -40,7 +40,11 @@ def _shown(default):
     "--estimator", default="kernelsvc", show_default=True, metavar="NAME", help=f"One of: {', '.join(NAMES)}."
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the estimator; may be repeated."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the estimator, such as C=10; may be repeated.",
 )
 @click.option(
     "--tune",
@@ -49,9 +53,13 @@ def _shown(default):
     f"{', '.join(name.lower() for name in SEARCHES)}.",
 )
 @click.option(
-    "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
+    "--label",
+    default="-1",
+    show_default=True,
+    metavar="COLUMN",
+    help="Label column of a table, by position (0 is the first, -1 the last) or name.",
 )
-@click.option("--test", metavar="FILE", help="Test examples.")
+@click.option("--test", metavar="FILE", help="A file with test examples.")
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -62,7 +70,7 @@ def _shown(default):
     "--chunk-rows",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Read the file N rows at a time, once, for data that do not fit memory; rows should be in random order.",
+    help="Read the file N rows at a time, once, for data that do not fit into memory; rows should be in random order.",
 )
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Fit on the workers of this Dask scheduler; DATA is a folder that they see."
@@ -76,13 +84,13 @@ def _shown(default):
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Save the model here, such as model.npz.")
 @PLUGIN
-@click.option("--quiet", is_flag=True, help="No progress bar.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
 @click.pass_context
 def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
-    """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or packed) or the name of a data set.
+    """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or compressed) or the name of a data set.
 
-    A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit memory; for NPY, --label
-    names the .npy file, or folder of such, that holds the labels.
+    A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit into memory; for NPY,
+    --label names the .npy file that holds the labels, or a folder of such files.
 
     Ctrl-C ends the fit early; the model reached so far is saved.
 

@@ -16,16 +16,16 @@ FAILED = 1  # exit code
     default=120.0,
     show_default=True,
     metavar="SECONDS",
-    help="Of each check.",
+    help="Time limit of each check.",
 )
 @click.pass_context
 def command(ctx, file, time_limit):
     """Check a plug-in, a file with solvers or experiments of your own.
 
-    Every solver is held against kernbench's own: its two twins step by step (or one class on both kinds of rows), its
-    objective, its certified gap against the optimum, resuming, seeds, threads, bad input. The functions test_… of the
-    file are run, and every data set and method of its experiments at quick scale. Each check has a process of its own.
-    The exit code is 1 if a check failed.
+    Of every solver, the compiled core and the reference are compared step by step (or its one class on compiled and on
+    reference rows); objective and certified gap are compared with those of kernbench's own solvers; resuming, seeds,
+    threads and bad input are tried. The functions test_… of the file are run, and every method of its experiments on
+    every data set at quick scale. Each check has its own process. The exit code is 1 if a check failed.
 
     \b
     Examples:

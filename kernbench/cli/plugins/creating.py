@@ -29,13 +29,13 @@ BUILT_IN = {
     "estimator": {"estimator.py.txt": "kernbench/estimators/svm/$stem.py", "model.py.txt": "kernbench/_models.py"},
 }
 FOLDER = click.option(
-    "--folder", type=click.Path(path_type=Path), default=".", show_default=True, help="Where to write it."
+    "--folder", type=click.Path(path_type=Path), default=".", show_default=True, help="Folder to write to."
 )
 
 
 @click.group("new", cls=Refusing)
 def command():
-    """Write a solver, an experiment or an estimator to begin with, which works as it stands.
+    """Write a working template of a solver, an experiment or an estimator, to be edited.
 
     \b
     Examples:
@@ -64,8 +64,8 @@ def command():
 def solver_command(name, kind, built_in, folder):
     """Write NAME.py: a solver in NumPy, its entry for the registry, and a test.
 
-    Then 'kernbench check' holds it against kernbench's own solvers, and with --plugin NAME.py it is one of them in
-    'kernbench run', 'report', 'list' and 'fit'. With --built-in it is a part of kernbench: see CONTRIBUTING.md.
+    Then 'kernbench check' compares it with kernbench's own solvers, and with --plugin NAME.py the commands 'run',
+    'report', 'list' and 'fit' treat it as one of them. With --built-in it is a part of kernbench: see CONTRIBUTING.md.
 
     \b
     Examples:
@@ -156,7 +156,7 @@ def _write_built_in(what, name, taken, checkout):
     words = _checked_words(what, name, taken, checkout)
     *files, (line, of_the_list) = BUILT_IN[what].items()
     if not (checkout / of_the_list).is_file():
-        raise ValueError(f"{str(checkout)!r} is no checkout of kernbench: there is no {of_the_list}. Pass --folder")
+        raise ValueError(f"{str(checkout)!r} is not a checkout of kernbench: it has no {of_the_list}. Pass --folder")
     paths = {template: checkout / Template(place).substitute(words) for template, place in files}
     for path in paths.values():
         if path.exists():
