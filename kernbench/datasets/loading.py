@@ -118,16 +118,31 @@ def available(*, offline: bool = False) -> list[str]:
 def describe(name: Any) -> Any:
     """Describe a data set without loading it.
 
+    Parameters
+    ----------
+    name : str
+        One of :func:`available`.
+
     Returns
     -------
     DatasetEntry
         With the attributes name, kind, summary, source, sizes, options and files; ``print`` shows all of them.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
     """
     return get(name)
 
 
 def fetch(name: Any) -> list[Any]:
     """Find or download the files of a published set, and verify them.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available`.
 
     Returns
     -------
@@ -136,6 +151,8 @@ def fetch(name: Any) -> list[Any]:
 
     Raises
     ------
+    ValueError
+        Unknown name.
     ChecksumMismatch, DatasetUnavailable
         As `load`.
     """
@@ -146,11 +163,22 @@ def fetch(name: Any) -> list[Any]:
 def verify(name: Any = None) -> list[Any]:
     """Compare the checksums of the files of a published set, or of all sets, with the published ones.
 
+    Nothing is downloaded, and stored checksums are not used.
+
+    Parameters
+    ----------
+    name : str, optional
+        One of :func:`available`; by default all sets.
+
     Returns
     -------
     list of FileStatus
-        One per file; ``status`` is ``"ok"``, ``"missing"``, ``"damaged"`` or ``"wrong checksum"``. Nothing is
-        downloaded, and stored checksums are not used.
+        One per file; ``status`` is ``"ok"``, ``"missing"``, ``"damaged"`` or ``"wrong checksum"``.
+
+    Raises
+    ------
+    ValueError
+        Unknown name.
     """
     entries = DATASETS if name is None else [get(name)]
     return [status for entry in entries for status in check_files(entry.name, entry.files)]

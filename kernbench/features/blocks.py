@@ -79,6 +79,7 @@ class FeatureBlocks:
     n_features_in : int
         Columns of the rows.
     form, draws : str
+        As in `feature_block`.
     cache_bytes : int, default=0
         Memory for the random numbers of `multiply`: the first blocks that are used are kept as long as there is room;
         the others are drawn again each time.

@@ -29,7 +29,7 @@ class RandomFeatures(KernelTransformer):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+    kernel : {"rbf", "laplacian", "additive_chi2", "poly", "linear"} or Kernel, default="rbf"
         A name as in `kernbench.KernelSVC`, or an object of `kernbench.kernels`: ``Gaussian Laplacian Cauchy
         Matern Polynomial DotProduct Linear Hellinger ChiSquared Intersection JensenShannon SkewedChiSquared
         SkewedIntersection ExponentialSemigroup ReciprocalSemigroup ArcCosine``, or sums and products of

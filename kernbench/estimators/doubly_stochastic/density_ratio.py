@@ -40,7 +40,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+    kernel : {"rbf", "laplacian", "additive_chi2", "poly", "linear"} or Kernel, default="rbf"
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"

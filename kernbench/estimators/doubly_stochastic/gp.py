@@ -43,7 +43,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+    kernel : {"rbf", "laplacian", "additive_chi2", "poly", "linear"} or Kernel, default="rbf"
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"

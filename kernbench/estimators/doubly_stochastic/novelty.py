@@ -35,7 +35,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+    kernel : {"rbf", "laplacian", "additive_chi2", "poly", "linear"} or Kernel, default="rbf"
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     nu : float, default=0.1
@@ -120,7 +120,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
 
     See Also
     --------
-    sklearn.svm.OneClassSVM : The exact solution, for some ten thousand rows.
+    KernelNoveltyDetector : The exact solution, up to some hundred thousand rows.
 
     References
     ----------

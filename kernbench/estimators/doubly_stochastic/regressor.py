@@ -39,7 +39,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear"} or Kernel, default="rbf"
+    kernel : {"rbf", "laplacian", "additive_chi2", "poly", "linear"} or Kernel, default="rbf"
         A name as in `kernbench.KernelSVC`, or an object of ``kernbench.kernels`` that has random features, see
         `kernbench.features.RandomFeatures`.
     gamma : {"median", "scale", "auto"} or float, default="median"
@@ -148,6 +148,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
 
     See Also
     --------
+    KernelRegressor : Exact solutions, up to some hundred thousand rows.
     DoublyStochasticGPRegressor : The squared error, with standard deviations.
 
     References

@@ -36,7 +36,7 @@ class ROCSVC(RankingClassifier):
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+    kernel : str, Kernel or callable, default="linear"
         As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
         K(test, train) afterwards.
     alpha : float, default=1e-3
@@ -264,7 +264,7 @@ class ROCSVC(RankingClassifier):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
-            float32 and float64 are kept; the check makes no copy in another precision.
+            float32 and float64 rows in C order are taken without a copy.
         y : array-like of shape (n_samples,)
             Labels of two classes; the larger is positive.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -216,7 +216,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
 
     @property
     def coef_(self) -> Any:
-        """Weights of the features, shape (n_pairs, n_features), read-only; linear kernel only."""
+        """Weights of the features, shape (n_problems, n_features), read-only; linear kernel only."""
         check_is_fitted(self)
         require_linear(self.kernel_)
         if len(self.classes_) == 2 or self._against_rest:

@@ -325,7 +325,7 @@ class KernelSVC(ExpansionClassifier):
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
             Training rows; the kernel matrix of shape (n_samples, n_samples) if ``kernel="precomputed"``.
-            float32 and float64 are kept; the check makes no copy in another precision.
+            float32 and float64 rows in C order are taken without a copy.
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None

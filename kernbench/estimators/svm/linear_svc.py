@@ -82,7 +82,8 @@ class LinearSVC(LinearClassifier):
     solver_options : dict, default=None
         Further keyword arguments for the solver's class, such as ``{"shrinking": False}`` for ``sdca``.
     n_jobs : int, default=None
-        Number of threads for more than two classes; None means 1, -1 all cores. The result does not depend on it.
+        Number of threads for more than two classes; None means 1 (unless in a ``joblib.parallel_config``), -1 all
+        cores. The result does not depend on it.
 
     Attributes
     ----------

@@ -41,12 +41,13 @@ class AUCMarginClassifier(RankingClassifier):
         M, > 0.
     solver : {"pesg"}, default="pesg"
         The proximal epoch stochastic gradient method of [1]_.
-    kernel : {"linear", "rbf", "laplacian", "poly"}, Kernel or callable, default="linear"
-        As in `ROCSVC`; a kernel needs features.
+    kernel : str, Kernel or callable, default="linear"
+        As in `ROCSVC`.
     validation, keep, threshold, threshold_on
         As in `PartialAUCClassifier`, with the AUC in the place of the partial AUC, and no ``"window"``.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
-        As in `ROCSVC`.
+        As in `ROCSVC`. PESG works on features of a kernel: ``features="exact"`` is not available, and ``"auto"`` never
+        takes it.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
         As in `PartialAUCClassifier`.
 

@@ -49,7 +49,7 @@ class PartialAUCClassifier(WindowClassifier):
         that of the data, which is biased [3]_. See ``kernbench list solvers``.
     alpha : float, default=1e-4
         Strength of the regularisation, >= 0; for ``svmpauc-tight`` > 0.
-    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+    kernel : str, Kernel or callable, default="linear"
         As in `ROCSVC`.
     start : {"logistic", "auc", "solver"}, default="logistic"
         Where the solver starts: ``logistic`` is a logistic regression with classes of equal weight; ``auc`` is the
@@ -68,7 +68,8 @@ class PartialAUCClassifier(WindowClassifier):
     threshold_on : "train" or float, default="train"
         The rows on whose scores the threshold is set; see `ROCSVC`.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
-        As in `ROCSVC`.
+        As in `ROCSVC`. The stochastic solvers (``agd-sbcd``, ``dca``, ``proximal-dca``, ``minibatch``) work on features
+        of a kernel: with them ``features="auto"`` never takes ``exact``.
     tol : float, default=1e-3
         Tolerance of the solver's stopping rule; for ``dca-exact``, of the relative decrease of the objective and of the
         certified gap of its subproblem.

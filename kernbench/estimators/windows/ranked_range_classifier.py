@@ -39,7 +39,7 @@ class RankedRangeClassifier(TwoClassModel):
         of [1]_, ``dca`` that of [2]_.
     alpha : float, default=1e-4
         Strength of the regularisation, >= 0.
-    kernel : {"linear", "rbf", "laplacian", "poly", "precomputed"}, Kernel or callable, default="linear"
+    kernel : str, Kernel or callable, default="linear"
         As in `ROCSVC`.
     fit_intercept : bool, default=True
         Whether to add an intercept, as the weight of a constant column, which is regularised like the others; a kernel
@@ -52,7 +52,8 @@ class RankedRangeClassifier(TwoClassModel):
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
-        As in `ROCSVC`.
+        As in `ROCSVC`. With ``agd`` and ``dca``, which work on features of a kernel, ``features="auto"`` never takes
+        ``exact``.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
         As in `PartialAUCClassifier`.
 

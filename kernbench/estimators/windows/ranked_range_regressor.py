@@ -45,7 +45,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         of the fit and scored with its weights; a pair gives other rows. The trace then has a column
         ``validation_score``, minus the median of the absolute residuals.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
-        As in `ROCSVC`. Landmarks are drawn from all rows by default.
+        As in `RankedRangeClassifier`. Landmarks are drawn from all rows by default.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options
         As in `PartialAUCClassifier`.
 

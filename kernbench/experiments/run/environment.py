@@ -130,9 +130,9 @@ def collect(n_threads=None):
 
 
 def show_versions() -> None:
-    """Print what a report of a fault should say: versions, processor, BLAS and the threads of each library.
+    """Print what a bug report should contain: versions, processor, BLAS and the threads of each library.
 
-    ``kernbench doctor`` says the same, and what is missing.
+    ``kernbench doctor`` checks the installation, and names a remedy for what is missing.
 
     Examples
     --------

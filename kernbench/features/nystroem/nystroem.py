@@ -39,7 +39,7 @@ class Nystroem(KernelTransformer):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "poly", "linear", "precomputed"}, Kernel or callable, default="rbf"
+    kernel : str, Kernel or callable, default="rbf"
         As in `kernbench.KernelSVC`. ``precomputed``: X is the kernel matrix, K(train, train) in ``fit`` and
         K(test, train) afterwards. A function is called as ``kernel(X, L)`` with batches of rows.
     n_landmarks : int, default=100
