@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "bb95e331cbd7a259": (
+    "cb286aa600d86f01": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -48,8 +48,9 @@ MEASURE_ALIKE = {
         "of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large targets; "
         "features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another order; "
         "frames as output, read-only arrays, metadata routing; intercepts and dual bounds of targets below 1e-60, and "
-        "starts far worse than zero. Other searches and fits have the same numbers, to "
-        "the bit",
+        "starts far worse than zero; starts of small steps from another C, gamma of weighted sparse rows whose mean "
+        "is far from 0, negative levels of indefinite kernels, stochastic window solvers on few rows, parameters, "
+        "indices and shapes that are checked. Other searches and fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
