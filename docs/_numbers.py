@@ -131,7 +131,7 @@ TUNED = {
 
 
 def searches(records):
-    """Time to a tuned model and its test error, docs/performance.md."""
+    """Time to a tuned model, the median, and its mean test error, docs/performance.md."""
 
     def entry(name, method):
         found = records.values("tuning", name, method, metric="test_error").values()
@@ -139,13 +139,16 @@ def searches(records):
             return "–"
         return f"{_significant(records.seconds('tuning', name, method))} s, {_mean(list(found))}"
 
+    def repeats(name):
+        return _range({len(records.of("tuning", name, method)) for method in SEARCHES} - {0})
+
     rows = [
-        [label, *(entry(name, method) for method in SEARCHES)]
+        [label, *(entry(name, method) for method in SEARCHES), repeats(name)]
         for name, label in TUNED.items()
         if records.of("tuning", name, "exact")
     ]
     machine = records.machine(*(("tuning", name, method) for name in TUNED for method in SEARCHES))
-    return f"{_table(['rows', *SEARCHES.values()], rows)}\n{machine}.\n"
+    return f"{_table(['rows', *SEARCHES.values(), 'repeats'], rows)}\nMedians, and means of errors. {machine}.\n"
 
 
 def gp_std(records):
