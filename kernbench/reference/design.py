@@ -21,7 +21,8 @@ def as_design(X):
         return BlockDesign(X)
     if hasattr(X, "matvec"):
         return KernelDesign(X)
-    check_indices(X)
+    if sparse.issparse(X):
+        check_indices(X)
     return FeatureDesign(X)
 
 

@@ -1,5 +1,7 @@
 """How the scores of a linear function are computed: from features or a kernel (see the compiled module)."""
 
+from scipy import sparse
+
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers.design._block_design import BlockDesign
 from kernbench.solvers.design._design import Design, FeatureDesign, KernelDesign
@@ -27,7 +29,8 @@ def as_design(X):
         return BlockDesign(X)
     if hasattr(X, "matvec"):
         return KernelDesign(X)
-    check_indices(X)
+    if sparse.issparse(X):
+        check_indices(X)
     return FeatureDesign(X)
 
 

@@ -41,7 +41,7 @@ def fit(model, rows=X, **more):
 
 def by_the_driver(model, rows=X, **more):
     """A limit on iterations, even one that is never reached, needs the driver."""
-    return fit(type(model)(**{**model.get_params(), "max_iter": 10**9}), rows, **more)
+    return fit(type(model)(**{**model.get_params(deep=False), "max_iter": 10**9}), rows, **more)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
