@@ -55,9 +55,8 @@ FORMS = {
     Polynomial: ("tensor-sketch", "random-degree"),
     DotProduct: ("random-degree",),
 }
-KERNELS_OF_NAMES = (  # names that users type
-    *("rbf", "gaussian", "laplacian", "additive_chi2", "poly", "polynomial", "linear"),
-)
+# Names that users type.
+KERNELS_OF_NAMES = ("rbf", "gaussian", "laplacian", "additive_chi2", "poly", "polynomial", "linear")
 ALL_FORMS = ("auto", "pair", "phase", "scalar", "vector", "exact", "random", "tensor-sketch", "random-degree")
 ALL_DRAWS = ("iid", "orthogonal", "qmc", "fastfood")
 
