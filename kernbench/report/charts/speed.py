@@ -11,8 +11,8 @@ from kernbench.report.verdict.advice import places
 from kernbench.report.verdict.headlines import against, recommended
 
 NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each race"
-WIDTH, LINE, GAP, MARGINS = 7.6, 0.17, 0.16, 1.1  # inches
-COLUMNS = 48  # characters of a line of names, which leave half of the width to the dots
+WIDTH, LINE, GAP, MARGINS = 10.4, 0.17, 0.16, 1.1  # inches
+COLUMNS = 66  # characters of a line of names, which leave half of the width to the dots
 
 
 def speed_picture(verdicts):
@@ -39,7 +39,7 @@ def speed_picture(verdicts):
         "The fastest method that is no less accurate than the usual choice, against that choice in the same run, on "
         "one data set for each dot."
     )
-    return Picture(NAME, caption, *drawn, csv_text(rows))
+    return Picture(NAME, caption, *drawn, csv_text(rows), shape="wide")
 
 
 def _races(advices):

@@ -21,8 +21,8 @@ class Picture:
         The data of the figure.
     heading : str
         Heading in the section; consecutive figures of the same heading share it.
-    shape : {"", "panels", "panels large"}
-        Its layout: beside others, or as small multiples over the whole width.
+    shape : {"", "wide", "panels", "panels large", "panels choices"}
+        Its layout: beside others, alone in its row, or as small multiples over the whole width.
     lead : str
         Description of the axes, above small multiples.
     """
