@@ -13,8 +13,11 @@ ASYMMETRY = 1e-5  # share of the largest entry; kernel matrices computed in floa
 COMPARED_ROWS = 64  # a tenth of the time of a fit, or less
 
 
-def check_training_data(model, X, y, sample_weight, *, kernel=None):
+def check_training_data(model, X, y, sample_weight, *, kernel=None, all_classes=False):
     """Check the arguments of ``fit``; set ``classes_`` and ``class_weight_`` on the model.
+
+    A class whose examples all have sample weight 0 is left out, as they are, provided that two others remain: bootstrap
+    samples, which are given as weights, may lack a class.
 
     Parameters
     ----------
@@ -24,18 +27,23 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None):
         As given to ``fit``.
     kernel : str, Kernel or callable, optional
         The model's, if it has one; a precomputed X is a dense square matrix.
+    all_classes : bool, default=False
+        Whether to raise ValueError for such a class.
 
     Returns
     -------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     codes : ndarray of shape (n_samples,), intp
-        Index of each label in ``classes_``.
+        Index of each label in ``classes_``; of examples of a class that is left out, that of another one.
     sample_weight : ndarray of shape (n_samples,), or None
     weights : ndarray of shape (n_samples,), or None
         `sample_weight` times the weight of the class; None if all are 1.
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
-    weights = weigh_classes(model, classes, y, codes, sample_weight)
+    factors = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    if sample_weight is not None and not all_classes:
+        classes, codes, factors = _without_empty_classes(classes, codes, factors, sample_weight)
+    weights = _weigh(model, classes, codes, factors, sample_weight)
     check_square(X, kernel)
     return X, codes, sample_weight, weights
 
@@ -66,8 +74,12 @@ def check_two_classes(model, X, y, sample_weight, *, kernel=None):
 
 def weigh_classes(model, classes, y, codes, sample_weight):
     """Set ``classes_`` and ``class_weight_``; return weights of examples and classes together, None if all are 1."""
-    model.classes_ = classes
-    model.class_weight_ = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    factors = _class_weights(model.class_weight, classes, y, codes, sample_weight)
+    return _weigh(model, classes, codes, factors, sample_weight)
+
+
+def _weigh(model, classes, codes, factors, sample_weight):
+    model.classes_, model.class_weight_ = classes, factors
     if sample_weight is None and (model.class_weight is None or not np.any(model.class_weight_ != 1)):
         return None
     weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
@@ -262,6 +274,15 @@ def check_each_class_has_weight(classes, codes, weights):
         raise ValueError(f"every example of class {name} has weight 0: {remedy}")
 
 
+def _without_empty_classes(classes, codes, factors, sample_weight):
+    """Return classes, codes and class weights without the classes that have no weight, if two others remain."""
+    has_weight = np.bincount(codes, weights=sample_weight, minlength=len(classes)) > 0
+    if has_weight.all() or np.count_nonzero(has_weight) < 2:
+        return classes, codes, factors
+    position = np.maximum(np.cumsum(has_weight) - 1, 0)
+    return classes[has_weight], position[codes], factors[has_weight]
+
+
 def _are_labels(y, classes):
     """Whether y, a vector of finite entries, certainly holds labels: whole numbers that occur twice on average.
 
@@ -277,9 +298,8 @@ def _class_weights(class_weight, classes, y, codes, sample_weight):
         return np.ones(len(classes))
     if isinstance(class_weight, str):  # "balanced": an example of weight k counts k times
         mass = np.bincount(codes, weights=sample_weight, minlength=len(classes))
-        if np.any(mass == 0):
-            return np.ones(len(classes))  # check_each_class_has_weight names the class
-        return mass.sum() / (len(classes) * mass)
+        # A class without weight does not count: it is left out, or `check_each_class_has_weight` names it.
+        return np.divide(mass.sum(), np.count_nonzero(mass) * mass, out=np.ones(len(classes)), where=mass > 0)
     given = [class_weight.get(label) for label in classes.tolist()]
     if len(given) - given.count(None) in (len(given), len(class_weight)):
         return np.array([1.0 if weight is None else float(weight) for weight in given])

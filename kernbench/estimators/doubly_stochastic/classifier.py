@@ -283,7 +283,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
-            mean. Rows of weight 0 are left out.
+            mean. Rows of weight 0 are left out, as is a class that has no others, if two classes remain.
         X_val, y_val : array-likes, default=None
             Rows and labels on which the error is traced, ``trace_["validation_error"]``.
 

@@ -153,7 +153,7 @@ class SVCSearch(CalibratedResult, Search):
 
     def _read(self, X, y, sample_weight):
         model = self._model({"C": self._first_strength(), **checked_grid(self)[1][0]})
-        task = KernelTask(model, X, y, sample_weight)
+        task = KernelTask(model, X, y, sample_weight, all_classes=True)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, task.given)
         classes, labels = task.model.classes_, task.model.classes_[task.codes]

@@ -187,7 +187,8 @@ class KernelNuSVC(ExpansionClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            At least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
+            At least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out. A class that has no
+            other rows is left out, too, if two others remain: ``classes_`` does not contain it.
 
         Returns
         -------

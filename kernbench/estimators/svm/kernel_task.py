@@ -46,6 +46,8 @@ class KernelTask(Task):
         ``classes_``, ``class_weight_``, ``kernel_``, ``centre_`` and ``dtype_`` are set on it.
     X, y, sample_weight
         As given to ``fit``.
+    all_classes : bool, default=False
+        As for `check_training_data`.
 
     Attributes
     ----------
@@ -56,11 +58,13 @@ class KernelTask(Task):
     shared = (*Task.shared, "kernel_", "centre_", "shape_fit_")
     check = staticmethod(check_kernel_svc)
 
-    def __init__(self, model, X, y, sample_weight):
+    def __init__(self, model, X, y, sample_weight, *, all_classes=False):
         self.model, self.entry = model, self.check(model)
         self.n_jobs = model.n_jobs
         self.may_lower_strength = self.entry.name == "smo"
-        X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight, kernel=model.kernel)
+        X, codes, sample_weight, weights = check_training_data(
+            model, X, y, sample_weight, kernel=model.kernel, all_classes=all_classes
+        )
         self.given, self.codes, self.weights = X, codes, weights
         model.shape_fit_ = X.shape
         n_classes = len(model.classes_)

@@ -208,7 +208,8 @@ class LinearSVC(LinearClassifier):
         y : array-like of shape (n_samples,)
             Labels of any kind.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out.
+            Factors of C, at least 0; a weight of k is equivalent to k copies of the row, 0 to leaving it out. A class
+            that has no other rows is left out, too, if two others remain: ``classes_`` does not contain it.
 
         Returns
         -------

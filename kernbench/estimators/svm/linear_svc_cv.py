@@ -170,7 +170,7 @@ class LinearSVCCV(Search, LinearClassifier):
 
     def _read(self, X, y, sample_weight):
         model = self._model({"C": self._first_strength()})
-        X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight)
+        X, codes, sample_weight, weights = check_training_data(model, X, y, sample_weight, all_classes=True)
         return Examples(X, model.classes_[codes], sample_weight, model.classes_, codes, weights)
 
     def _held_out(self, values, examples):

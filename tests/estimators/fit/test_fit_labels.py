@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
 
-from kernbench import DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC
+from kernbench import DoublyStochasticClassifier, KernelNuSVC, KernelSVC, KernelSVCCV, KernelSVR, LinearSVC, LinearSVCCV
 from kernbench.estimators.arguments.training_data import check_labels
 
 
@@ -75,3 +76,70 @@ def test_class_weights_that_a_fit_refuses_are_refused_by_streams_too(model):
                 learn(X, y)
     given = clone(model).set_params(class_weight={"yes": 5.0}).partial_fit(X, y)
     assert given.class_weight_.tolist() == [1.0, 5.0]
+
+
+LABELS = np.array(["low", "middle", "high", "top"])
+
+
+def four_classes():
+    y = np.arange(120) % 4
+    return np.random.default_rng(0).normal(size=(120, 2)) + 2.0 * np.column_stack([y == 1, y == 2]), LABELS[y]
+
+
+@pytest.mark.parametrize("empty", [["low"], ["top"], ["high", "middle"]], ids=str)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"low": 2.0, "top": 1.5}], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelSVC(tol=1e-8),
+        KernelSVC(tol=1e-8, max_iter=10**6),  # by the driver
+        KernelSVC(tol=1e-8, multi_class="ovr"),
+        KernelNuSVC(nu=0.5, tol=1e-8),
+        LinearSVC(tol=1e-8),
+    ],
+    ids=["small pairs", "pairs", "against the rest", "nu", "linear"],
+)
+def test_a_class_without_weight_is_left_out_as_its_rows_are(model, class_weight, empty):
+    X, y = four_classes()
+    weights = np.where(np.isin(y, empty), 0.0, 1.0 + np.arange(120) // 4 % 2)
+    used = weights > 0
+    whole = clone(model).set_params(class_weight=class_weight).fit(X, y, weights)
+    # Classes without rows cannot be in a dict of weights that lacks others.
+    own = {k: w for k, w in class_weight.items() if k not in empty} if isinstance(class_weight, dict) else class_weight
+    part = clone(model).set_params(class_weight=own).fit(X[used], y[used], weights[used])
+    np.testing.assert_array_equal(whole.classes_, part.classes_)
+    np.testing.assert_allclose(whole.class_weight_, part.class_weight_)
+    np.testing.assert_allclose(whole.decision_function(X), part.decision_function(X), atol=1e-5)
+    np.testing.assert_array_equal(whole.predict(X), part.predict(X))
+    if hasattr(whole, "n_support_"):
+        np.testing.assert_array_equal(whole.n_support_, part.n_support_)
+        np.testing.assert_array_equal(whole.support_, np.flatnonzero(used)[part.support_])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVC(), KernelNuSVC(nu=0.01), LinearSVC(), DoublyStochasticClassifier(random_state=0, max_iter=10)],
+    ids=lambda model: type(model).__name__,
+)
+def test_bootstrap_samples_may_lack_a_rare_class(model):
+    """They are sample weights for `BaggingClassifier`."""
+    X, y = four_classes()
+    keep = (y != "middle") | (np.arange(120) < 8)  # 2 rows of this class
+    X, y = X[keep], y[keep]
+    bagged = BaggingClassifier(model, n_estimators=10, max_samples=0.5, random_state=0).fit(X, y)
+    assert {len(one.classes_) for one in bagged.estimators_} == {3, 4}
+    assert set(bagged.predict(X)) <= set(LABELS) and bagged.score(X, y) > 0.25
+
+
+@pytest.mark.parametrize("model", [KernelSVCCV(cv=3), LinearSVCCV(cv=3)], ids=lambda model: type(model).__name__)
+def test_a_search_needs_weight_in_every_class(model):
+    X, y = four_classes()
+    with pytest.raises(ValueError, match="every example of class 'high' has weight 0"):
+        clone(model).fit(X, y, np.where(y == "high", 0.0, 1.0))
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_one_class_with_weight_is_refused(class_weight):
+    X, y = four_classes()
+    with pytest.raises(ValueError, match="every example of class 'high' has weight 0"):
+        KernelSVC(class_weight=class_weight).fit(X, y, np.where(y == "low", 1.0, 0.0))
