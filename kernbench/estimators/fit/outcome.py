@@ -64,16 +64,13 @@ def warn_unless_converged(model, results, plural="problems", advice=None):
     if not short:
         return
     sentences = [_reason(model, status, short) for status in dict.fromkeys(result.status for result in short)]
-    name = f"{type(model).__name__}(solver={getattr(model, 'solver_', model.solver)!r})"
     of_problems = "" if len(results) == 1 else f" in {len(short)} of {len(results)} {plural}"
     more = advice() if advice else ""
     if any(result.returned is not None and np.any(result.returned.coef) for result in short):
         more = f"The solution for a smaller C has a smaller objective and is returned. {more}".rstrip()
     scales = "Features on very different scales also slow it down: try sklearn.preprocessing.StandardScaler."
-    warn(
-        f"{name} did not reach tol={model.tol:g}{of_problems}. {' '.join(filter(None, (*sentences, more, scales)))}",
-        ConvergenceWarning,
-    )
+    text = " ".join(filter(None, (*sentences, more, scales)))
+    warn(f"{_named(model)} did not reach tol={model.tol:g}{of_problems}. {text}", ConvergenceWarning)
 
 
 def _is_zero(solution):
@@ -99,8 +96,8 @@ def warn_of_rounding(model, results):
             else f"{remedy}, or raise max_iter"
         )
         warn(
-            f"{name}(solver={model.solver!r}) found no function with a smaller objective than f = 0, which is returned "
-            f"with the best intercept: {cause}.",
+            f"{_named(model)} found no function with a smaller objective than f = 0, which is returned with the best "
+            f"intercept: {cause}.",
             ConvergenceWarning,
         )
     worst = max((result.error_of_scores for result in results), default=0.0)
@@ -122,6 +119,16 @@ def warn_if_indefinite(model, results):
         )
 
 
+def _solver_of(model):
+    return getattr(model, "solver_", model.solver)
+
+
+def _named(model):
+    """Return the name of a model, with its solver where this is a parameter."""
+    name = type(model).__name__
+    return f"{name}(solver={_solver_of(model)!r})" if "solver" in model.get_params(deep=False) else name
+
+
 def _weaker(model):
     if hasattr(model, "C"):
         return f"lower C={model.C:g}"
@@ -135,9 +142,10 @@ def _certifier(model):
     loss = getattr(model, "loss_", model.loss)
     offered = [entry.name for entry in registry.SOLVERS if entry.problem in kinds and loss in entry.losses]
     others = [name for name in CERTIFIERS if name in offered]
-    if model.dtype_ == "float32" and (not others or model.solver in others[:1]):
+    is_best = not others or _solver_of(model) == others[0]
+    if model.dtype_ == "float32" and is_best:
         return "use dtype='float64', or raise tol"
-    if not others or model.solver in others[:1]:
+    if is_best:
         return f"scale the columns (sklearn.preprocessing.StandardScaler), {_weaker(model)}, or raise tol"
     return f"use solver={others[0]!r}, which certifies its solution, or raise tol"
 
@@ -160,9 +168,9 @@ def warn_if_sample_misleads(model, results):
     if size < cap:  # it was still growing
         remedy = "raise max_iter"
     warn(
-        f"{type(model).__name__}(solver={model.solver!r}) fitted its sample of {size} rows better than the others: "
-        f"over all rows the objective is {worst.objective:.4g} (standard error {worst.objective_error:.1g}), over the "
-        f"sample {worst.objective_of_sample:.4g}. To bring them together, {remedy}."
+        f"{_named(model)} fitted its sample of {size} rows better than the others: over all rows the objective is "
+        f"{worst.objective:.4g} (standard error {worst.objective_error:.1g}), over the sample "
+        f"{worst.objective_of_sample:.4g}. To bring them together, {remedy}."
     )
     return True
 
@@ -191,7 +199,7 @@ def _reason(model, status, results):
         limit = f"max_seconds={model.max_seconds:g} and {worst.n_iter} iterations"
         return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
     if status == STAGNATED:
-        own = OWN_RULES.get(getattr(model, "solver_", model.solver), "")
+        own = OWN_RULES.get(_solver_of(model), "")
         return f"Its own stopping rule was met{reached}, which does not certify tol: {own}{_certifier(model)}."
     if status == "diverged":
         return f"It was stopped: {worst.message}. The model is the last iterate that was finite."

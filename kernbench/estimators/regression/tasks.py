@@ -234,6 +234,10 @@ class KernelRegressorTask(Task):
                 "The kernel matrix is not positive semi-definite, so that there need not be a minimum: choose another "
                 "kernel."
             )
+        return self.other_solver()
+
+    def other_solver(self):
+        """Return a sentence that names another solver; may be empty."""
         return other_solver(self.entry, self.loss.name, self.n_rows)
 
     def make_rows(self, dtype=None, keep=False):
@@ -314,6 +318,9 @@ class KernelSVRTask(KernelRegressorTask):
         super().__init__(model, X, y, sample_weight)
         weights = np.ones(self.n_rows) if sample_weight is None else check_weights(sample_weight, self.X)
         self.total_weight = float(weights.sum())
+
+    def other_solver(self):
+        return ""  # the model has no parameter for it
 
     def alpha_of(self, strength):
         return 1.0 / (strength * self.total_weight)

@@ -16,7 +16,17 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernbench import ROCSVC, KernelRegressor, KernelSVC, LinearRegressor, LinearSVC
+from kernbench import (
+    ROCSVC,
+    KernelNoveltyDetector,
+    KernelNuSVC,
+    KernelNuSVR,
+    KernelRegressor,
+    KernelSVC,
+    KernelSVR,
+    LinearRegressor,
+    LinearSVC,
+)
 from kernbench.estimators.regression.parameters import offset_of
 from kernbench.losses.regression import example_loss
 from kernbench.problems.certificate import certify
@@ -232,6 +242,26 @@ def test_a_rule_that_is_no_certificate_says_so_and_names_one_that_is(solver, alp
     assert model.status_ == "stagnated" and not model.converged_
     best = ROCSVC(alpha=alpha).fit(X, y)
     assert best.converged_ and model.objective_ - model.duality_gap_ <= best.objective_
+
+
+def test_the_solver_that_auto_stands_for_is_not_named_as_its_own_remedy():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = KernelRegressor("absolute_error", tol=1e-14)
+    with pytest.warns(ConvergenceWarning, match="does not certify tol: scale the columns") as caught:
+        model.fit(X + 50.0, X[:, 0] + X[:, 1] ** 2)
+    assert model.solver_ == "smo" and "solver='smo', which" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVR(), KernelNuSVR(), KernelNoveltyDetector(), KernelNuSVC()],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_warning_names_no_solver_where_none_can_be_chosen(model):
+    X, y = make_classification(100, 4, flip_y=0.3, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=f"{type(model).__name__} did not reach tol") as caught:
+        model.set_params(max_iter=1).fit(X, y)
+    assert not any("solver" in str(warning.message) for warning in caught)
 
 
 @pytest.mark.parametrize("solver", ["smo", "sdca"])
