@@ -203,15 +203,16 @@ class GridOfCells:
         """Warn of a search that ended early, of scores that choose nothing and of fits that did not converge."""
         if self.status is not None:
             done, why = sum("scores" in cell for cell in self.cells), ENDED.get(self.status, "max_seconds was used up")
-            outcome.warn(
-                f"The search ended after {done} of {len(self.cells)} cells, since {why}: the best of these was taken. "
-                f"Raise max_seconds, or shorten {' or '.join(self.search._grid)}.",
-                ConvergenceWarning,
+            text = (
+                f"The search ended after {done} of {len(self.cells)} cells, since {why}: the best of these was taken."
             )
+            if self.status not in ENDED:
+                text += f" Raise max_seconds, or shorten {' or '.join(self.search._grid)}."
+            outcome.warn(text, ConvergenceWarning)
         if self.best_rank is not None and self.best_rank[0] == -np.inf:
             outcome.warn(
-                "No cell has a finite mean score, so the first of them was taken: choose fewer folds (R² of one "
-                "held-out row is not defined), or another scoring.",
+                "No cell has a finite mean score, so the first of them was taken: choose fewer or stratified folds (R² "
+                "of one held-out row is not defined, nor is the AUC of one class), or another scoring.",
                 UserWarning,
             )
         if self.n_unconverged:

@@ -9,7 +9,7 @@ from search_faces import FACES, KERNELS, assert_same_cells, step_of
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
-from kernbench import KernelRegressorCV
+from kernbench import KernelRegressorCV, KernelSVCCV
 from kernbench.estimators.search import cells, fold_paths, one_kernel, store
 from kernbench.estimators.search.results import results_of
 
@@ -231,12 +231,16 @@ def test_regression_folds_need_weight_and_rows():
         FACES[2].make(kernel="linear").fit(X, y)
 
 
-@pytest.mark.filterwarnings("error:R.2 score is not well-defined")
+@pytest.mark.filterwarnings("error:R.2 score is not well-defined", "ignore:Only one class is present in y_true")
 def test_scores_that_choose_nothing_are_named():
     """R² of one held-out row is not defined, as in scikit-learn, which says so for every row."""
     with pytest.warns(UserWarning, match="No cell has a finite mean score.*another scoring"):
         search = KernelRegressorCV([0.1, 0.01], cv=2).fit([[0.0], [1.0]], [0.0, 1.0])
     assert np.isnan(search.best_score_) and search.best_params_["alpha"] == 0.1
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2  # the folds hold out a class each
+    sorted_folds = [(np.setdiff1d(np.arange(20), rows), rows) for rows in (np.arange(0, 10, 2), np.arange(1, 11, 2))]
+    with pytest.warns(UserWarning, match="stratified folds .*nor is the AUC of one class"):
+        KernelSVCCV(cv=sorted_folds, scoring="roc_auc").fit(X, y)
 
 
 @pytest.mark.parametrize("face", KERNELS, ids=str)
