@@ -41,8 +41,9 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None, all_classes=
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
     factors = _class_weights(model.class_weight, classes, y, codes, sample_weight)
-    if sample_weight is not None and not all_classes:
-        classes, codes, factors = _without_empty_classes(classes, codes, factors, sample_weight)
+    if not all_classes:
+        classes, codes, kept = without_empty_classes(classes, codes, sample_weight)
+        factors = factors[kept]
     weights = _weigh(model, classes, codes, factors, sample_weight)
     check_square(X, kernel)
     return X, codes, sample_weight, weights
@@ -265,6 +266,25 @@ def check_weights(sample_weight, X):
     return sample_weight
 
 
+def without_empty_classes(classes, codes, sample_weight):
+    """Leave out classes whose examples all have sample weight 0, if two others remain.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_kept,)
+    codes : ndarray of shape (n_samples,), intp
+        Index of each label in `classes`; of examples of a class that is left out, that of another one.
+    kept : slice, or ndarray of bool of shape (n_classes,)
+        Which of the given classes these are.
+    """
+    if sample_weight is None:
+        return classes, codes, slice(None)
+    kept = np.bincount(codes, weights=sample_weight, minlength=len(classes)) > 0
+    if kept.all() or np.count_nonzero(kept) < 2:
+        return classes, codes, slice(None)
+    return classes[kept], np.maximum(np.cumsum(kept) - 1, 0)[codes], kept
+
+
 def check_each_class_has_weight(classes, codes, weights):
     """Raise ValueError if all examples of a class have weight 0."""
     empty = np.bincount(codes, weights=weights, minlength=len(classes)) == 0
@@ -272,15 +292,6 @@ def check_each_class_has_weight(classes, codes, weights):
         name = repr(str(classes[empty][0]))
         remedy = "leave the class out of y, or give it a positive weight"
         raise ValueError(f"every example of class {name} has weight 0: {remedy}")
-
-
-def _without_empty_classes(classes, codes, factors, sample_weight):
-    """Return classes, codes and class weights without the classes that have no weight, if two others remain."""
-    has_weight = np.bincount(codes, weights=sample_weight, minlength=len(classes)) > 0
-    if has_weight.all() or np.count_nonzero(has_weight) < 2:
-        return classes, codes, factors
-    position = np.maximum(np.cumsum(has_weight) - 1, 0)
-    return classes[has_weight], position[codes], factors[has_weight]
 
 
 def _are_labels(y, classes):

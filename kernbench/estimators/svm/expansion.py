@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import Rows
-from kernbench.estimators.arguments.training_data import check_examples, check_square
+from kernbench.estimators.arguments.training_data import check_examples, check_square, without_empty_classes
 from kernbench.estimators.base import KernelClassifier
 from kernbench.estimators.fit.centring import centre_of, combined, shift_of
 from kernbench.estimators.fit.fitted_state import check_expansion
@@ -262,6 +262,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         kernel = self.kernel_
         X, y, classes, codes, sample_weight = check_examples(self, X, y, sample_weight, kernel=kernel, reset=False)
         check_square(X, kernel)
+        classes, codes, _ = without_empty_classes(classes, codes, sample_weight)
         if not np.array_equal(classes, self.classes_) or self.support_.max(initial=-1) >= len(y):
             raise ValueError("X and y must be the training set of this model")
         weights = self.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)

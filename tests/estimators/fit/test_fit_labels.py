@@ -111,6 +111,8 @@ def test_a_class_without_weight_is_left_out_as_its_rows_are(model, class_weight,
     np.testing.assert_allclose(whole.class_weight_, part.class_weight_)
     np.testing.assert_allclose(whole.decision_function(X), part.decision_function(X), atol=1e-5)
     np.testing.assert_array_equal(whole.predict(X), part.predict(X))
+    if hasattr(whole, "slack_budget") and len(empty) == 2:
+        assert whole.slack_budget(X, y, weights) == pytest.approx(part.slack_budget(X[used], y[used], weights[used]))
     if hasattr(whole, "n_support_"):
         np.testing.assert_array_equal(whole.n_support_, part.n_support_)
         np.testing.assert_array_equal(whole.support_, np.flatnonzero(used)[part.support_])
