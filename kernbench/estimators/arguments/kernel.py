@@ -87,7 +87,13 @@ def weighted_scale(X, weights):
 def _check_function(function, X):
     """Call a kernel function on a few rows and check the shape of what it returns, and whether it is symmetric."""
     few, more = function_rows(X[:2]), function_rows(X[:3])
-    values = function(few, more)
+    try:
+        values = function(few, more)
+    except Exception as error:
+        raise ValueError(
+            f"the kernel function raised {type(error).__name__} for arrays of {few.shape[0]} and {more.shape[0]} rows: "
+            f"{error}. It is called with two arrays of rows, not with two rows, and must return the matrix of k(x, z)"
+        ) from error
     shape = np.shape(values)
     if shape != (few.shape[0], more.shape[0]):
         raise ValueError(

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from kernbench.estimators import KernelSVC
+from kernbench.estimators import KernelRegressor, KernelSVC
 from kernbench.solvers import registry
 from kernbench.validation.rows import first_not_finite
 
@@ -91,6 +91,14 @@ def test_precomputed_kernel_of_the_wrong_shape():
 def test_function_that_is_no_kernel():
     with pytest.raises(ValueError, match=r"kernel function must return .*expected shape \(2, 3\), got \(3,\)"):
         KernelSVC(lambda A, B: np.ones(3)).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [KernelSVC(), KernelRegressor()], ids=lambda model: type(model).__name__)
+def test_function_of_two_rows_is_told_of_the_arrays(model):
+    """As `sklearn.kernel_ridge.KernelRidge` calls it."""
+    with pytest.raises(ValueError, match=r"raised ValueError for arrays of 2 and 3 rows.*not with two rows") as caught:
+        model.set_params(kernel=lambda x, z: np.exp(-np.sum((x - z) ** 2))).fit(X, Y)
+    assert caught.value.__cause__ is not None
 
 
 def test_function_that_gives_nan_makes_no_model():
