@@ -19,7 +19,18 @@ ADDRESS = MODELS[0].address
 KERNEL_SVC = ADDRESS.partition(".")[2].replace(":", ".")
 ROOT = Path(__file__).parents[1] / "kernbench"  # the sources: an installed package has no .pyx files
 
-GROUND = {"_callbacks", "_typing", "_names", "_files", "_random", "_lazy", "_version", "_whole_fits", "_interrupts"}
+GROUND = {
+    "_callbacks",
+    "_typing",
+    "_names",
+    "_files",
+    "_random",
+    "_lazy",
+    "_version",
+    "_whole_fits",
+    "_warnings",
+    "_interrupts",
+}
 VALIDATION = GROUND | {"validation"}
 KERNELS = VALIDATION | {"kernels"}
 SAVING = KERNELS | {"_models", "saving"}
@@ -40,6 +51,7 @@ MAY_IMPORT = {
     "_uncompiled": set(),
     "_models": {"_lazy"},
     "_version": set(),
+    "_warnings": set(),
     "_whole_fits": set(),
     "_interrupts": set(),
     "validation": VALIDATION,

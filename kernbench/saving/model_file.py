@@ -15,7 +15,6 @@ out; they take their defaults in the loaded model.
 """
 
 import json
-import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from kernbench._files import written_whole
 from kernbench._models import BY_NAME
 from kernbench._names import unknown_name
 from kernbench._version import __version__
+from kernbench._warnings import warn
 from kernbench.saving.plain_data import NotPlainData, decode, encode
 from kernbench.validation.archives import read_member
 
@@ -135,7 +135,7 @@ def _encoded_attributes(model, arrays, prefix=""):
         except NotPlainData as reason:
             if name != "trace_":
                 raise
-            warnings.warn(f"the trace is not saved: {reason}", stacklevel=4)
+            warn(f"the trace is not saved: {reason}")
     return encoded
 
 

@@ -104,8 +104,9 @@ def test_rows_of_transform_are_of_their_own_precision():
 
 @pytest.mark.parametrize("landmarks", ["uniform", "stratified", "kmeans", "leverage"])
 def test_more_landmarks_than_rows_are_clipped_with_a_warning(landmarks):
-    with pytest.warns(UserWarning, match="n_landmarks=151 is more than the 150 rows of X"):
+    with pytest.warns(UserWarning, match="n_landmarks=151 is more than the 150 rows of X") as caught:
         model = Nystroem(n_landmarks=151, landmarks=landmarks, random_state=0).fit(X, Y)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         same = clone(model).set_params(n_landmarks=150).fit(X, Y)
@@ -114,8 +115,9 @@ def test_more_landmarks_than_rows_are_clipped_with_a_warning(landmarks):
 
 @pytest.mark.parametrize("root", ["cholesky", "eigen", "symmetric"])
 def test_what_is_no_kernel_is_warned_of(root):
-    with pytest.warns(UserWarning, match="not positive semi-definite"):
+    with pytest.warns(UserWarning, match="not positive semi-definite") as caught:
         model = Nystroem("precomputed", 2, root=root).fit(NO_KERNEL)
+    assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         Nystroem("precomputed", 2, root=root).fit(-np.eye(2))
     assert np.all(np.isfinite(model.transform(NO_KERNEL)))

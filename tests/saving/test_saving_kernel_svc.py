@@ -146,8 +146,9 @@ def test_python_function_as_kernel_is_not_saved(tmp_path):
 
 def test_trace_of_strange_objects_is_left_out_with_a_warning(tmp_path):
     model = KernelSVC(callback=lambda model: {"odd": object()}).fit(X, B)
-    with pytest.warns(UserWarning, match="the trace is not saved"):
+    with pytest.warns(UserWarning, match="the trace is not saved") as caught:
         model.save(tmp_path / "model.npz")
+    assert caught[0].filename == __file__
     assert not hasattr(load(tmp_path / "model.npz"), "trace_")
 
 

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from kernbench._random import generator_of
+from kernbench._warnings import warn
 from kernbench.deep.checks import on_host
 from kernbench.deep.trainer import checkpoints
 from kernbench.deep.trainer.examples import Examples, column_of_scores, is_dataset, labels_of, scores_of
@@ -17,7 +18,6 @@ from kernbench.deep.trainer.methods import METHODS
 from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of
 from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.arguments.training_data import check_labels
-from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.threshold import intercept_for
 from kernbench.validation.arrays import check_finite

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernbench._warnings import warn
 from kernbench.estimators.doubly_stochastic.model import as_dtype
 from kernbench.estimators.doubly_stochastic.parameters import BATCH
-from kernbench.estimators.fit.outcome import warn
 
 
 class KeptRows:

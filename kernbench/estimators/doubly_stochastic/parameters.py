@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from kernbench._warnings import warn
 from kernbench.estimators.arguments.kernel import check_kernel
 from kernbench.estimators.arguments.parameters import check_run
-from kernbench.estimators.fit.outcome import warn
 from kernbench.features.maps.forms import KERNELS_OF_NAMES, terms_of
 from kernbench.kernels.functions import Kernel
 from kernbench.problems.streaming.averages import AVERAGES

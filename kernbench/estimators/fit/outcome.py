@@ -1,11 +1,9 @@
 """The outcome of a fit: fitted attributes, and a warning where a run stopped short."""
 
-import sys
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernbench._warnings import warn
 from kernbench.problems.certificate.certify import VISIBLE
 from kernbench.problems.whole_objective import Estimate
 from kernbench.solvers import registry
@@ -16,7 +14,6 @@ NOT_STARTED = "not started"  # an earlier problem was interrupted
 FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
 STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
 QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, the user
-INSIDE = ("kernbench.", "sklearn.callback.")  # the latter wraps fits that have callbacks
 STAGNATED = "stagnated"  # the solver's own rule holds, but not the certificate
 CERTIFIERS = ("smo", "bundle", "newton", "sdca")  # solvers whose gap closes, the most dependable first
 OWN_RULES = {  # remedies where the own rule of a solver holds too early
@@ -173,14 +170,6 @@ def warn_if_sample_misleads(model, results):
         f"{worst.objective_of_sample:.4g}. To bring them together, {remedy}."
     )
     return True
-
-
-def warn(message, category=UserWarning):
-    """Warn at the line outside of the modules `INSIDE` that called ``fit``."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(INSIDE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def _reason(model, status, results):

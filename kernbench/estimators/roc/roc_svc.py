@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from kernbench._typing import Callback, RandomState, Rows
-from kernbench.estimators.fit.outcome import warn
+from kernbench._warnings import warn
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.locks import one_at_a_time
 from kernbench.estimators.roc import stream

@@ -11,7 +11,7 @@ from joblib.parallel import get_active_backend
 from sklearn.exceptions import ConvergenceWarning
 
 from kernbench._callbacks import current_report
-from kernbench.estimators.fit import outcome
+from kernbench._warnings import warn
 from kernbench.estimators.search.one_kernel import Cell, SearchEnded
 from kernbench.estimators.search.store import StoredCells
 from kernbench.solvers.progress import progress_bar
@@ -208,16 +208,16 @@ class GridOfCells:
             )
             if self.status not in ENDED:
                 text += f" Raise max_seconds, or shorten {' or '.join(self.search._grid)}."
-            outcome.warn(text, ConvergenceWarning)
+            warn(text, ConvergenceWarning)
         if self.best_rank is not None and self.best_rank[0] == -np.inf:
-            outcome.warn(
+            warn(
                 "No cell has a finite mean score, so the first of them was taken: choose fewer or stratified folds (R² "
                 "of one held-out row is not defined, nor is the AUC of one class), or another scoring.",
                 UserWarning,
             )
         if self.n_unconverged:
             hardest = f"{'largest' if self.search._ascending else 'smallest'} {next(iter(self.search._grid))}"
-            outcome.warn(
+            warn(
                 f"{self.n_unconverged} fits of the search did not reach tol={self.search.tol:g}: raise max_iter or "
                 f"tol, or leave out the {hardest}.",
                 ConvergenceWarning,

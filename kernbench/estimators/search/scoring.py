@@ -9,7 +9,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from sklearn import config_context
 
-from kernbench.estimators.fit import outcome
+from kernbench._warnings import warn
 
 # Searches pass weights to all scores that take them: scorers need not have requested them.
 WITHOUT_ROUTING = {"enable_metadata_routing": False}
@@ -67,7 +67,7 @@ class Scoring:
         try:
             value = self.scorer(*_scored(held_out, fold, examples, self.takes_rows), examples.y[fold.test], **given)
         except Exception as error:  # a deviance, for example, is not defined for every prediction
-            outcome.warn(f"a score of a fold is NaN, as scoring it raised {type(error).__name__}: {error}")
+            warn(f"a score of a fold is NaN, as scoring it raised {type(error).__name__}: {error}")
             return dict.fromkeys(self.names, np.nan)
         return value if isinstance(value, dict) else {"score": value}
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from kernbench._warnings import warn
 from kernbench.estimators.arguments.training_data import check_weights
-from kernbench.estimators.fit.outcome import warn
 from kernbench.estimators.roc.scores import space_of, weights_of
 from kernbench.estimators.roc.space_task import Formulation
 from kernbench.estimators.windows.parameters import check_partial_auc, loss_of, solver_needs_features

@@ -9,11 +9,12 @@ those before, so only a subset of the landmarks is kept, and the first j columns
 j landmarks kept.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
+
+from kernbench._warnings import warn
 
 INDEFINITE = 1e-6  # a negative eigenvalue (or pivot) of this share of the largest is more than a rounding error
 
@@ -108,8 +109,7 @@ ROOTS = {"cholesky": cholesky_root, "eigen": eigen_root, "symmetric": symmetric_
 
 def _warn_if_indefinite(smallest, largest, cut):
     if smallest < -max(INDEFINITE, 10 * cut) * largest:
-        warnings.warn(
-            "the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is "
-            "not a kernel, and the features approximate at most its positive part",
-            stacklevel=4,
+        warn(
+            "the kernel matrix of the landmarks is not positive semi-definite: the function or matrix given is not a "
+            "kernel, and the features approximate at most its positive part"
         )

@@ -1,6 +1,5 @@
 """The Nyström map: explicit features from the kernel values of landmarks."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -10,6 +9,7 @@ from scipy import sparse
 
 from kernbench._random import generator_of
 from kernbench._typing import RandomState, Rows
+from kernbench._warnings import warn
 from kernbench.features._transformer import KernelTransformer
 from kernbench.features.nystroem import landmarks as choices
 from kernbench.features.nystroem._root_products import multiply, multiply_triangular
@@ -210,10 +210,7 @@ class Nystroem(KernelTransformer):
     def _clipped(self, n_rows):
         if self.n_landmarks <= n_rows:
             return int(self.n_landmarks)
-        warnings.warn(
-            f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: n_landmarks is set to {n_rows}",
-            stacklevel=4,
-        )
+        warn(f"n_landmarks={self.n_landmarks} is more than the {n_rows} rows of X: n_landmarks is set to {n_rows}")
         return n_rows
 
     def _chosen(self, X, y, rng):
