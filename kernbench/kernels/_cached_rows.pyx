@@ -97,8 +97,8 @@ cdef class CachedRows:
         if self.reserved:
             with gil:
                 self._forget()
-        missing = <Py_ssize_t *> allocate(m * sizeof(Py_ssize_t))
-        targets = <void **> allocate(m * sizeof(void *))
+        targets = <void **> allocate(m * (sizeof(void *) + sizeof(Py_ssize_t)))
+        missing = <Py_ssize_t *> (targets + m)
         # Cached rows first, so that making room for the others cannot evict them.
         for q in range(m):
             slot = self.slot_of[indices[q]]
@@ -122,7 +122,6 @@ cdef class CachedRows:
         try:
             self.engine.fill(missing, n_missing, targets)
         finally:
-            free(missing)
             free(targets)
         self.reserved = False
         return 0

@@ -85,12 +85,16 @@ cdef class Preconditioner:
             double weight, share = <double> n / self.rows.shape[0], difference
             double[2] total
             const unsigned char *mask = &self.mask[0] if self.paired else NULL
-            double *masked = <double *> allocate(n * sizeof(double))
-            double *means = <double *> allocate(2 * d * sizeof(double))
-            double *sums = <double *> allocate(d * d * sizeof(double))
-            Py_ssize_t *used = <Py_ssize_t *> allocate(self.rows.shape[0] * sizeof(Py_ssize_t))
+            double *masked = NULL
+            double *means = NULL
+            double *sums = NULL
+            Py_ssize_t *used = NULL
             Py_ssize_t n_used = 0
         try:
+            masked = <double *> allocate(n * sizeof(double))
+            means = <double *> allocate(2 * d * sizeof(double))
+            sums = <double *> allocate(d * d * sizeof(double))
+            used = <Py_ssize_t *> allocate(self.rows.shape[0] * sizeof(Py_ssize_t))
             for l in range(2):
                 total[l] = 0.0
                 for i in range(n):
