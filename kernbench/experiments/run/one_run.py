@@ -59,11 +59,14 @@ class Run:
         self._last_start = None if max_hours is None else self._start + 3600.0 * max_hours
 
     def tell(self, kind, **details):
-        expected = [self.expectations.of(cell) for cell in self.unfinished.values()]
-        remaining = total_expected(expected)
-        if remaining is not None:
-            remaining /= self.where.jobs
-        self.on_event(Event(kind, done=self.n_done, total=self.n_cells, remaining=remaining, **details))
+        if "remaining" not in details:
+            details["remaining"] = self._remaining()
+        self.on_event(Event(kind, done=self.n_done, total=self.n_cells, **details))
+
+    def _remaining(self):
+        """Estimated seconds of the cells that are not finished; None if unknown."""
+        seconds = total_expected([self.expectations.of(cell) for cell in self.unfinished.values()])
+        return None if seconds is None else seconds / self.where.jobs
 
     def run(self, cells, gaps, good):
         """Run the cells that are not stored; `good` holds the successful records."""
@@ -79,11 +82,12 @@ class Run:
         to_do = [cell for cell in cells if cell.place not in done]
         self.unfinished = {cell.place: cell for cell in to_do}
         self.where.prepare(to_do, self.task)
-        self.tell("planned")
+        remaining = self._remaining()  # once, since stored cells do not change it
+        self.tell("planned", remaining=remaining)
         for cell in cells:
             if cell.place in done:
                 self.n_done += 1
-                self.tell("skipped", cell=cell, record=done[cell.place])
+                self.tell("skipped", cell=cell, record=done[cell.place], remaining=remaining)
 
         def take(task):
             is_mine, record = self._take(task)

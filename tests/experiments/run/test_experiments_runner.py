@@ -8,6 +8,8 @@ import pytest
 
 from kernbench.experiments import Setting
 from kernbench.experiments.run import Store, environment, one_run, run
+from kernbench.experiments.run.cells import plan
+from kernbench.experiments.run.progress import Expectations
 from kernbench.experiments.run.runner import _may_succeed
 
 
@@ -144,6 +146,26 @@ def test_second_run_does_only_what_is_missing(tmp_path, make_experiment, fake):
 
     run(make_experiment(*methods), results=results, repeats=2, methods=["good"])
     assert fits(logs["good"]) == 2  # repeat 0 was there
+
+
+def test_time_to_come_is_estimated_once_for_all_stored_cells(tmp_path, make_experiment, make_record, fake, monkeypatch):
+    asked = []
+
+    def of(self, cell):
+        asked.append(cell)
+        return 1.0
+
+    monkeypatch.setattr(Expectations, "of", of)
+    experiment = make_experiment(fake("good"), repeats=40)
+    cells, _ = plan([experiment], "quick")
+    records = {cell.place: make_record(repeat=cell.repeat) for cell in cells[:30]}
+    monkeypatch.setattr(one_run, "wanted_and_stored", lambda cells, *rest: (cells, records))
+    events = []
+    run(experiment, results=tmp_path, max_hours=1e-9, on_event=events.append)
+    skipped = [event for event in events if event.kind == "skipped"]
+    assert [event.done for event in skipped] == list(range(1, 31))
+    assert {event.remaining for event in events if event.kind in ("planned", "skipped")} == {10.0}
+    assert len(asked) < 5 * len(cells)  # not 30 times
 
 
 def test_warm_up_is_a_small_fit_before_the_clock(tmp_path, make_experiment, fake):
