@@ -93,7 +93,7 @@ def verify_command(ctx, names):
     from kernbench.datasets import verify
 
     with stderr().status("hashing files"):
-        statuses = [status for name in names or (None,) for status in verify(name)]
+        statuses = verify(list(names) or None)
     set_width = max((len(status.dataset) for status in statuses), default=0)
     name_width = max((len(status.name) for status in statuses), default=0)
     bad = 0

@@ -163,25 +163,26 @@ def fetch(name: Any) -> list[Any]:
 def verify(name: Any = None) -> list[Any]:
     """Compare the checksums of the files of a published set, or of all sets, with the published ones.
 
-    Nothing is downloaded, and stored checksums are not used.
+    Nothing is downloaded, and stored checksums are not used. A file that several sets share is read once.
 
     Parameters
     ----------
-    name : str, optional
-        One of :func:`available`; by default all sets.
+    name : str or list of str, optional
+        Of :func:`available`; by default all sets.
 
     Returns
     -------
     list of FileStatus
-        One per file; ``status`` is ``"ok"``, ``"missing"``, ``"damaged"`` or ``"wrong checksum"``.
+        One per set and file; ``status`` is ``"ok"``, ``"missing"``, ``"damaged"`` or ``"wrong checksum"``.
 
     Raises
     ------
     ValueError
         Unknown name.
     """
-    entries = DATASETS if name is None else [get(name)]
-    return [status for entry in entries for status in check_files(entry.name, entry.files)]
+    names = name if isinstance(name, list) else [name]
+    entries = DATASETS if name is None else [get(one) for one in names]
+    return check_files((entry.name, entry.files) for entry in entries)
 
 
 def _check_options(entry, options):

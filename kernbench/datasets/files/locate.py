@@ -76,19 +76,40 @@ def _require_published(dataset, file, page, path):
         )
 
 
-def check_files(dataset, files):
-    """Hash each file, without the stored checksums and without downloads; return a list of `FileStatus`."""
-    statuses = []
-    for file in files:
-        path, found, status = file.find(), None, "missing"
-        if path is not None:
-            try:
-                found = fresh_checksum(path)
-                status = "ok" if file.is_published(found) else "wrong checksum"
-            except DataFileError:
+def check_files(sets):
+    """Hash the files of data sets, each once, without the stored checksums and without downloads.
+
+    Parameters
+    ----------
+    sets : iterable of (str, sequence of RemoteFile)
+        Names of data sets and their files, of which several sets may have the same.
+
+    Returns
+    -------
+    list of FileStatus
+    """
+    statuses, checksums = [], {}
+    for dataset, files in sets:
+        for file in files:
+            path = file.find()
+            if path is not None and path not in checksums:
+                checksums[path] = _checksum_unless_damaged(path)
+            found = checksums.get(path)
+            if path is None:
+                status = "missing"
+            elif found is None:
                 status = "damaged"
-        statuses.append(FileStatus(dataset, file.name, path, status, file.checksum, found))
+            else:
+                status = "ok" if file.is_published(found) else "wrong checksum"
+            statuses.append(FileStatus(dataset, file.name, path, status, file.checksum, found))
     return statuses
+
+
+def _checksum_unless_damaged(path):
+    try:
+        return fresh_checksum(path)
+    except DataFileError:
+        return None
 
 
 def _unavailable(dataset, missing, page, tried):

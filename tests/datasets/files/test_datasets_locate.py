@@ -22,6 +22,7 @@ from kernbench.datasets import (
     verify,
 )
 from kernbench.datasets.files import checksums
+from kernbench.datasets.files.checksums import fresh_checksum
 from kernbench.datasets.files.locate import check_files, locate
 from kernbench.datasets.files.remote import RemoteFile, combined_checksum
 
@@ -91,7 +92,7 @@ def test_a_download_decompressed_in_transfer_is_accepted(cache, server):
 
 
 def verify_tiny():
-    (status,) = check_files("tiny set", [TINY])
+    (status,) = check_files([("tiny set", [TINY])])
     return status.status
 
 
@@ -122,7 +123,7 @@ def test_other_line_ends_are_accepted_if_their_checksum_is_listed(data_folder, s
     other = hashlib.sha256(content).hexdigest()
     file = RemoteFile(TINY.name, TINY.checksum, (), same_examples=(other,))
     assert locate("tiny set", [file], PAGE) == {"tiny": data_folder / "tiny"}
-    (status,) = check_files("tiny set", [file])
+    (status,) = check_files([("tiny set", [file])])
     assert (status.status, status.found, status.expected) == ("ok", other, TINY.checksum)
 
 
@@ -279,6 +280,25 @@ def test_verify_reports_every_file_of_every_real_set():
     assert [status.name for status in verify("adult")] == ["a9a", "a9a.t"]
     assert all(status.status == "missing" and status.path is None for status in verify())
     assert verify("blobs") == []
+    assert verify(["blobs", "adult"]) == verify("adult")
+
+
+def test_a_file_of_several_sets_is_hashed_once(data_folder, monkeypatch):
+    (data_folder / "tiny").write_bytes(CONTENT)
+    (data_folder / "torn.gz").write_bytes(gzip.compress(os.urandom(1000))[:-50])
+    hashed, torn = [], RemoteFile("torn", TINY.checksum, ())
+
+    def counted(path):
+        hashed.append(path.name)
+        return fresh_checksum(path)
+
+    monkeypatch.setattr("kernbench.datasets.files.locate.fresh_checksum", counted)
+    statuses = check_files([("one", [TINY, torn]), ("other", [TINY, torn])])
+    assert [(status.dataset, status.status) for status in statuses] == [
+        *(("one", "ok"), ("one", "damaged")),
+        *(("other", "ok"), ("other", "damaged")),
+    ]
+    assert hashed == ["tiny", "torn.gz"]
 
 
 def test_sets_without_files_need_no_fetching():
