@@ -81,6 +81,13 @@ PARAMETERS = [
     ("n_jobs", 1.5, "n_jobs must be a number of threads"),
     ("callback", 3, "callback must be a function or a list of functions"),
     ("callback", [print, "print"], "callback must be a function or a list of functions"),
+    ("verbose", -1, "verbose must be 0, or 1 for a progress bar"),
+    ("cv", 1, "cv must be at least 2 folds"),
+    ("cv", True, "cv must be at least 2 folds"),
+    ("cv", [3], "cv must make pairs of row numbers"),
+    ("cv", [([0.5], [1.5])], "cv must make pairs of row numbers"),
+    ("scoring", {"mine": 3}, "scoring must hold names of scores and functions, got 3"),
+    ("refit", "accuracyy", "with a single score refit must be True, False, a function or 'score'"),
     ("solver_options", [1], "solver_options must be a dict"),
     ("solver_options", {"alpha": 1.0}, "solver_options must not hold alpha"),
     ("solver_options", {"burn": 1}, "unknown option of solver"),
@@ -144,6 +151,39 @@ def test_a_parameter_that_is_not_used_is_checked(model, name, value):
     X, y = problem_of(model.task)
     with pytest.raises(ValueError, match=f"{name} must be "):
         model.load()(**{name: value}).fit(X, y)
+
+
+class Thing:
+    """What no parameter takes."""
+
+
+# How messages name a parameter other than by its own name.
+NAMED = {"gammas": "gamma", "kernels": "kernel", "solver_options": "solver_options|option of solver"}
+
+
+@pytest.mark.parametrize(
+    "model, name",
+    [(model, name) for model in MODELS for name in model.load()().get_params()],
+    ids=lambda value: getattr(value, "name", value),
+)
+@pytest.mark.parametrize(
+    "value", [Thing(), "no such", np.nan, [Thing()], {"x": Thing()}], ids=["thing", "text", "nan", "list", "dict"]
+)
+def test_every_parameter_is_checked(model, name, value):
+    if name == "memory" and isinstance(value, str):
+        pytest.skip("any text names a folder")
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match=NAMED.get(name, name)):
+        model.load()(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if has(model, "degree")], ids=lambda model: model.name)
+def test_degree_0_is_for_kernels_without_one(model):
+    """As in SVC, where it makes a polynomial constant."""
+    X, y = problem_of(model.task)
+    model.load()(degree=0).fit(X, y)
+    with pytest.raises(ValueError, match="degree must be a positive integer, got 0"):
+        model.load()(kernel="poly", degree=0).fit(X, y)
 
 
 @pytest.mark.parametrize("model", [model for model in ESTIMATORS if has(model, "kernel")], ids=lambda model: model.name)

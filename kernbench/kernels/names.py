@@ -17,7 +17,7 @@ from kernbench.kernels.functions import (
     Precomputed,
     Sigmoid,
 )
-from kernbench.validation.numbers import is_integer, is_number
+from kernbench.validation.numbers import check_number, is_number
 
 NAMES = (
     *("rbf", "gaussian", "laplacian", "chi2", "additive_chi2"),
@@ -66,11 +66,11 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
 
 def check_shape(kernel, degree, coef0):
     """Raise ValueError for a degree or coef0 that no kernel has, or not the one of this name."""
-    if not is_integer(degree) or degree < 1:
-        raise ValueError(f"degree must be a positive integer, got {degree!r}")
+    is_polynomial = isinstance(kernel, str) and kernel in ("poly", "polynomial")
+    check_number("degree", degree, at_least=1 if is_polynomial else 0, whole=True)  # SVC takes 0, too
     if not is_number(coef0):
         raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
-    if kernel in ("poly", "polynomial") and coef0 < 0:
+    if is_polynomial and coef0 < 0:
         raise ValueError(f"coef0 must be at least 0 (the kernel is indefinite below), got {coef0!r}")
 
 

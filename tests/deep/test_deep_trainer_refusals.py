@@ -43,6 +43,7 @@ class Endless(IterableDataset):
         ({"keep": "first"}, "keep"),
         ({"threshold": "best"}, "threshold"),
         ({"fpr_range": (0.0, 1.0), "threshold": "window"}, "choose threshold='youden'"),
+        ({"verbose": "x"}, "verbose must be 0, or 1 for a progress bar"),
         ({"resume": True}, "name it by checkpoint"),
         ({"checkpoint": "no-such-folder/run.pt"}, "the folder no-such-folder does not exist"),
         ({"device": "abacus"}, "not a device of torch"),

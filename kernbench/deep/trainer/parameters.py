@@ -7,7 +7,7 @@ import torch
 from kernbench._files import check_writable_file
 from kernbench._names import unknown_name
 from kernbench.deep.trainer.examples import is_dataset
-from kernbench.estimators.arguments.parameters import callbacks_of
+from kernbench.estimators.arguments.parameters import callbacks_of, check_verbose
 from kernbench.estimators.roc.parameters import YOUDEN, check_threshold
 from kernbench.estimators.windows.parameters import KEEPS, check_validation
 from kernbench.pairs.window import checked_fpr_range
@@ -93,6 +93,7 @@ def check(model, methods):
         if not callable(callback):
             raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
     check_flag("resume", model.resume)
+    check_verbose(model.verbose)
     if model.resume and model.checkpoint is None:
         raise ValueError("resume=True continues from a file: name it by checkpoint")
     if model.checkpoint is not None:

@@ -19,6 +19,7 @@ def check_run(model):
         check_number("cache_size", model.cache_size, above=0, at_most=MOST_CACHE, unit=" of megabytes")
     if hasattr(model, "warm_start"):
         check_flag("warm_start", model.warm_start)
+    check_verbose(model.verbose)
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     if not is_integer(model.max_iter) or (model.max_iter < 1 and model.max_iter != -1):
@@ -29,6 +30,12 @@ def check_run(model):
     for callback in callbacks_of(model):
         if not callable(callback):
             raise ValueError(f"callback must be a function or a list of functions, got {callback!r}")
+
+
+def check_verbose(verbose):
+    """Raise ValueError unless `verbose` is True, False or an integer of at least 0."""
+    if not isinstance(verbose, bool | np.bool_) and not (is_integer(verbose) and verbose >= 0):
+        raise ValueError(f"verbose must be 0, or 1 for a progress bar, got {verbose!r}")
 
 
 def check_strength(name, value):

@@ -1,6 +1,8 @@
 """The training data of a search, and its folds: index arrays, after checks that name what to change."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -113,6 +115,8 @@ def checked_folds(cv, examples, groups, name, *, both_parts=False):
     from sklearn.model_selection import check_cv  # slow to import, and needed here only
 
     used, is_classifier = examples.used, examples.classes is not None
+    if isinstance(cv, Integral) and (isinstance(cv, bool) or cv < 2):
+        raise ValueError(f"cv must be at least 2 folds, a splitter or an iterable of splits, got {cv!r}")
     if is_classifier and is_integer(cv):
         counts = np.bincount(examples.codes[used], minlength=len(examples.classes))
         if counts.min() < cv:
@@ -121,9 +125,12 @@ def checked_folds(cv, examples, groups, name, *, both_parts=False):
                 f"{str(examples.classes[counts.argmin()])!r} has {counts.min()}: choose fewer folds, or {name} with "
                 "fixed parameters"
             )
-    splitter = check_cv(cv, examples.y, classifier=is_classifier)
+    if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which text has
+        splits = cv
+    else:
+        splits = check_cv(cv, examples.y, classifier=is_classifier).split(examples.X, examples.y, groups)
     try:
-        folds = [Fold(*map(_indices, parts)) for parts in splitter.split(examples.X, examples.y, groups)]
+        folds = [_fold(parts) for parts in splits]
     except ValueError as error:
         if groups is None and "groups" in str(error):
             raise ValueError(f"cv={cv!r} splits by groups: pass them, fit(X, y, groups=...)") from error
@@ -137,8 +144,18 @@ def checked_folds(cv, examples, groups, name, *, both_parts=False):
     return folds
 
 
+def _fold(parts):
+    try:
+        train, test = map(_indices, parts)
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must make pairs of row numbers, for training and held out, got {parts!r}") from None
+    return Fold(train, test)
+
+
 def _indices(part):
     part = np.asarray(part)
+    if part.dtype.kind not in "bui" and part.size:
+        raise ValueError("not row numbers")
     return np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import psutil
 
-from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs
+from kernbench.estimators.arguments.parameters import check_grid, check_n_jobs, check_verbose
 from kernbench.estimators.fit.solver_data import MEGABYTE
 from kernbench.estimators.search.store import check_memory_folder
 from kernbench.validation.numbers import check_flag, check_positive
@@ -22,6 +22,7 @@ def checked_grid(search):
     if not (isinstance(search.refit, bool | np.bool_ | str) or callable(search.refit)):
         raise ValueError(f"refit must be True, False, the name of a score or a function, got {search.refit!r}")
     check_flag("warm_start", search.warm_start)
+    check_verbose(search.verbose)
     search._check_own()
     for kernel in kernels_of(search):
         check_memory_folder(search.memory, kernel, search.warm_start)

@@ -88,6 +88,10 @@ def checked_scoring(search, folds, examples):
     nothing = search._nothing(examples)
     if isinstance(scoring, list | tuple | set | dict) and len(scoring) == 0:
         raise ValueError(f"scoring is empty: name at least one score, or pass None for {search._score_name}")
+    several = scoring.values() if isinstance(scoring, dict) else scoring
+    for score in several if isinstance(scoring, list | tuple | set | dict) else ():
+        if not (score is None or isinstance(score, str) or callable(score)):
+            raise ValueError(f"scoring must hold names of scores and functions, got {score!r}")
     scorer = search._default_scorer(examples) if scoring is None else None
     of_rows = _of_rows(scoring, hasattr(nothing, "labels")) if scorer is None else None
     is_r2 = scorer is None and not hasattr(nothing, "labels") and (scoring is None or str(scoring) == "r2")
@@ -118,6 +122,8 @@ def checked_scoring(search, folds, examples):
         return Scoring(scorer, names, decides, model.asked, takes_weights, takes_rows=is_own)
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
+    if isinstance(refit, str) and refit not in ("score", scoring):
+        raise ValueError(f"with a single score refit must be True, False, a function or 'score', got {refit!r}")
     decides = None if callable(refit) else "score"
     least_rows = 2 if is_r2 else 1
     return Scoring(scorer, ("score",), decides, model.asked, takes_weights, of_rows, least_rows, is_own)
