@@ -13,15 +13,18 @@ PANELS = {
 }
 
 
-def _settings(levels, n_test, **params):
+def _settings(levels, n_test, *, positives, **params):
+    # The table of the data counts the rows that all fits share: those to test on.
+    note = f"generated; each fit draws its own training rows, {positives[0]:,} to {positives[-1]:,} positives and ten "
+    note += "negatives for each"
     for name in levels:
         yield Setting(
             name,
             {"misspecification": LEVELS[name], "n_test": n_test},
-            params,
+            {"positives": positives, **params},
             loader=f"{HERE}.data:load_rows",
             label=LABELS[name],
-            note="generated",
+            note=note,
             repeat_argument="seed",
         )
 
