@@ -1,5 +1,6 @@
-"""Whole blocks K(X, Z), and products K(X, Z) @ A that never store K."""
+"""Whole blocks K(X, Z), and products K(X, Z) @ A that never store K; Ctrl-C interrupts long ones."""
 
+from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport parallel, prange
 from libc.stdlib cimport free, malloc
 from scipy.linalg.cython_blas cimport dgemm, sgemm
@@ -9,9 +10,14 @@ from kernbench.kernels.engine._tiles cimport dot_row_double, dot_row_float
 
 import numpy as np
 
+from kernbench.kernels.threads import n_openmp_threads
+
+WORK_AT_ONCE = 2.0**36      # multiply-adds between two checks for Ctrl-C: some seconds of one core
+
 cdef enum:
     PANELS_AT_ONCE = 4      # gathered before the columns are distributed over the threads
     MOST_TILES = 8          # tiles that a thread processes with one panel before the next panel
+    FEWEST_PANELS = 16      # ... between two checks for Ctrl-C, for each thread
 
 
 def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
@@ -19,7 +25,7 @@ def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
 
     `out`, if given, is a C-contiguous array of that shape and precision to write to.
     """
-    cdef Py_ssize_t m = queries.shape[0], q, n = engine.Z.n_rows
+    cdef Py_ssize_t m = queries.shape[0], q, n = engine.Z.n_rows, first_row = 0, count, at_once = m
     if out is None:
         out = np.empty((m, n), dtype=np.float32 if engine.single else np.float64)
     if m == 0 or n == 0:
@@ -29,8 +35,16 @@ def fill_block(Engine engine, const Py_ssize_t[::1] queries, out=None):
     try:
         for q in range(m):
             rows[q] = first + q * n * engine.item
-        with nogil:
-            engine.fill(&queries[0], m, rows)
+        if engine.tiled:
+            at_once = engine.panel_rows() * _panels_at_once(engine, m)
+        while first_row < m:
+            # The last call takes up to twice as many queries: fewer than a panel would have tiles of another width.
+            count = at_once if m - first_row >= 2 * at_once else m - first_row
+            with nogil:
+                engine.fill(&queries[first_row], count, rows + first_row)
+            first_row += count
+            if first_row < m:
+                PyErr_CheckSignals()
     finally:
         free(rows)
     return out
@@ -45,7 +59,7 @@ def multiply(Engine engine, const double[:, ::1] A):
     """
     cdef:
         Py_ssize_t n = engine.X.n_rows, n_rhs = A.shape[1], height = engine.panel_rows()
-        Py_ssize_t n_panels = (n + height - 1) // height, p
+        Py_ssize_t n_panels = (n + height - 1) // height, p, first, stop, at_once
         Py_ssize_t[::1] queries = np.arange(n, dtype=np.intp)
         double[:, ::1] out = np.zeros((n, n_rhs))
         void *narrow = NULL
@@ -55,17 +69,22 @@ def multiply(Engine engine, const double[:, ::1] A):
         return np.asarray(out)
     typed = np.ascontiguousarray(A, dtype=np.float32 if engine.single else np.float64)
     narrow = <void *> <size_t> typed.ctypes.data
-    with nogil:
-        if n_panels == 1:
-            failed[0] = _multiply_panel(engine, &queries[0], n, &A[0, 0], narrow, n_rhs, &out[0, 0]) != 0
-        else:
-            with parallel():
-                for p in prange(n_panels, schedule="dynamic"):
-                    if _multiply_panel(engine, &queries[p * height], min(height, n - p * height), &A[0, 0], narrow,
-                                       n_rhs, &out[p * height, 0]) != 0:
-                        failed[0] = True
-    if failed[0]:
-        raise MemoryError("could not allocate a tile of the kernel matrix")
+    at_once = _panels_at_once(engine, n)
+    for first in range(0, n_panels, at_once):
+        if first > 0:
+            PyErr_CheckSignals()
+        stop = min(n_panels, first + at_once)
+        with nogil:
+            if n_panels == 1:
+                failed[0] = _multiply_panel(engine, &queries[0], n, &A[0, 0], narrow, n_rhs, &out[0, 0]) != 0
+            else:
+                with parallel():
+                    for p in prange(first, stop, schedule="dynamic"):
+                        if _multiply_panel(engine, &queries[p * height], min(height, n - p * height), &A[0, 0], narrow,
+                                           n_rhs, &out[p * height, 0]) != 0:
+                            failed[0] = True
+        if failed[0]:
+            raise MemoryError("could not allocate a tile of the kernel matrix")
     return np.asarray(out)
 
 
@@ -99,8 +118,19 @@ def add_weighted_rows(Engine engine, const Py_ssize_t[::1] queries, const double
                 if panels[p] != NULL:
                     engine.release(panels[p])
         first += n_panels * height
+        if first < m and not failed[0]:
+            PyErr_CheckSignals()
     if failed[0]:
         raise MemoryError("could not allocate a tile of the kernel matrix")
+
+
+cdef Py_ssize_t _panels_at_once(Engine engine, Py_ssize_t n_queries) except -1:
+    """Return the number of panels between two checks for Ctrl-C, at least 1; enough of them to occupy all threads."""
+    cdef Py_ssize_t height = engine.panel_rows(), n_panels = (n_queries + height - 1) // height
+    cdef double most = WORK_AT_ONCE, of_a_panel = <double> height * engine.Z.n_rows * engine.work
+    if n_panels * of_a_panel <= most:
+        return max(n_panels, 1)
+    return max(<Py_ssize_t> (most / of_a_panel), <Py_ssize_t> FEWEST_PANELS * n_openmp_threads())
 
 
 cdef int _add_stretch(Engine engine, Panel **panels, Py_ssize_t n_panels, Py_ssize_t m, Py_ssize_t start,
