@@ -1,6 +1,8 @@
 """Runs that have used up their time: a gap at no cost, and iterations that can be interrupted and resumed."""
 
-from time import perf_counter
+import signal
+import threading
+from time import perf_counter, sleep
 
 import numpy as np
 import pytest
@@ -208,3 +210,48 @@ def test_an_interrupt_of_the_kernel_leaves_whole_subgradients_in_the_bundle(few)
         n_interrupts += interrupted
         np.testing.assert_allclose(pieces.coef, whole.coef, rtol=1e-6)
     assert n_interrupts > 5
+
+
+@pytest.fixture
+def product():
+    """A call that multiplies the whole kernel matrix, in 16 batches of rows, and changes nothing."""
+    X = np.random.default_rng(0).normal(size=(4000, 3))
+    rows = KernelRows(X, Gaussian(1.0))
+    solver = get("wolfe").load()(rows, np.sign(X[:, 0]), alpha=0.01, geometry="euclidean")
+    solver.core.add_subgradient(solver.work, True, np.inf)
+    return lambda: solver.core.add_subgradient(solver.work, True, np.inf)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no such timer here")
+def test_signals_are_handled_between_the_batches_of_a_product(product):
+    """If they were handled after the last one only, all of them would be one."""
+    handled = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: handled.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+        product()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(handled) > 3
+
+
+def test_other_threads_go_on_during_a_product(product):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(perf_counter())
+            sleep(1e-5)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        begun = perf_counter()
+        product()
+        ended = perf_counter()
+    finally:
+        done.set()
+        thread.join()
+    assert sum(begun < moment < ended for moment in ticks) > 3

@@ -6,7 +6,8 @@ kernel's space takes O(n) work and a kernel row for each crossing. Euclidean len
 the whole matrix.
 
 The first subgradient needs all kernel rows, which may take seconds: such sums are split into batches of rows, between
-which Ctrl-C or a deadline may interrupt the iteration; the next call resumes it.
+which Ctrl-C or a deadline may interrupt the iteration; the next call resumes it. Ctrl-C interrupts the products with
+the whole matrix, too.
 """
 
 from libc.math cimport sqrt
@@ -161,11 +162,12 @@ cdef class Work:
     cdef int _add_batch(self, Py_ssize_t count, double *out) except -1:
         """out += the sum of the first `count` wanted rows, each times its step."""
         cdef void *pointers[BATCH]
-        self.rows.fetch(&self.wanted[0], count, pointers)
-        if self.rows.single:
-            add_rows_float(<float **> pointers, &self.steps[0], count, 0, self.n, out)
-        else:
-            add_rows_double(<double **> pointers, &self.steps[0], count, 0, self.n, out)
+        with nogil:
+            self.rows.fetch(&self.wanted[0], count, pointers)
+            if self.rows.single:
+                add_rows_float(<float **> pointers, &self.steps[0], count, 0, self.n, out)
+            else:
+                add_rows_double(<double **> pointers, &self.steps[0], count, 0, self.n, out)
         return 0
 
     cdef _combined(self, const double[::1] coef, double deadline):
@@ -187,17 +189,20 @@ cdef class Work:
     cdef int _combine_all(self, const double *coef, double *out) except -1:
         """The same for few or no zeros, from the part of each row beyond the diagonal."""
         cdef:
-            Py_ssize_t first, count, q, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
+            Py_ssize_t first = 0, count, q, room = min(<Py_ssize_t> BATCH, self.rows.capacity)
             void *pointers[BATCH]
-        for first in range(0, self.n, room):
-            count = min(room, self.n - first)
-            for q in range(count):
-                self.wanted[q] = first + q
-            self.rows.fetch(&self.wanted[0], count, pointers)
-            if self.rows.single:
-                add_symmetric_float(<float **> pointers, first, count, self.n, coef, out)
-            else:
-                add_symmetric_double(<double **> pointers, first, count, self.n, coef, out)
+        with nogil:
+            while first < self.n:
+                count = min(room, self.n - first)
+                for q in range(count):
+                    self.wanted[q] = first + q
+                self.rows.fetch(&self.wanted[0], count, pointers)
+                if self.rows.single:
+                    add_symmetric_float(<float **> pointers, first, count, self.n, coef, out)
+                else:
+                    add_symmetric_double(<double **> pointers, first, count, self.n, coef, out)
+                first += count
+                answer_signals()
         return 0
 
 
