@@ -118,7 +118,8 @@ def squared_norms(design):
     with np.errstate(over="ignore", invalid="ignore"):
         if hasattr(X, "indptr"):
             rows = np.repeat(np.arange(design.n_samples), np.diff(X.indptr))
-            norms = np.bincount(rows, weights=np.square(X.data, dtype=np.float64), minlength=design.n_samples)
+            squares = np.square(X.data, dtype=np.float64)
+            norms = np.bincount(rows, squares, design.n_samples).astype(np.float64)  # of no entries it is one of int
         else:
             norms = np.einsum("ij,ij->i", X, X, dtype=np.float64)
     if not np.all(np.isfinite(norms)):

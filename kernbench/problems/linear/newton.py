@@ -33,7 +33,7 @@ def first_width(problem):
 def cost_of_row(design):
     """Return what a row adds to the cost of a Hessian, in multiplications of a product with the data."""
     dense = design.n_coef**2 / BLOCKED
-    entries = design.n_values / design.n_samples
+    entries = max(1, design.n_values) / design.n_samples
     return min(dense, entries**2 / (2 * SCATTERED)) if entries < design.n_coef else dense
 
 

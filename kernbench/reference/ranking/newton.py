@@ -96,7 +96,10 @@ def _solve_newton_equation(work, share):
     for _ in range(LARGEST_CG):
         n_products += 1
         product = design.combine(work.hessian_product(p_scores)) + work.problem.alpha * p
-        length = rz / design.inner(product, p, p_scores)
+        curvature = design.inner(product, p, p_scores)
+        if not (rz > 0.0 and curvature > 0.0):
+            break  # only rounding errors are left
+        length = rz / curvature
         step, moved = step + length * p, moved + length * p_scores
         residual = residual - length * product
         z, z_scores = work.precondition(residual)

@@ -121,7 +121,7 @@ cdef Py_ssize_t _solve_newton_equation(Work work, double share) except -1 nogil:
     """Solve (Hessian) step = -gradient by preconditioned conjugate gradients; return the number of Hessian products."""
     cdef:
         Py_ssize_t k, _turn, done = 0, d = work.design.n_coef, n = work.problem.n
-        double rz, last, goal, length, ratio
+        double rz, last, goal, curvature, length, ratio
     for k in range(d):
         work.step[k] = 0.0
         work.residual[k] = -work.gradient[k]
@@ -139,7 +139,10 @@ cdef Py_ssize_t _solve_newton_equation(Work work, double share) except -1 nogil:
         for k in range(d):
             work.product[k] += work.problem.alpha * work.p[k]
         done += 1
-        length = rz / work.design.inner(&work.product[0], &work.p[0], &work.p_scores[0])
+        curvature = work.design.inner(&work.product[0], &work.p[0], &work.p_scores[0])
+        if not (rz > 0.0 and curvature > 0.0):
+            break              # only rounding errors are left
+        length = rz / curvature
         for k in range(d):
             work.step[k] += length * work.p[k]
             work.residual[k] -= length * work.product[k]
