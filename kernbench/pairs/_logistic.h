@@ -182,7 +182,7 @@ KB_INLINE void kb_potential(kb_queue *queue, const double *F, int class, int of_
     }
 }
 
-/* The mean loss times scale^-1; F of the loss, G of its derivative. Gradient may be NULL. */
+/* The sum of the losses, times scale; F of the loss, G of its derivative. Gradient may be NULL. */
 KB_CLONES KB_UNUSED static double kb_log_loss(const kb_record *a, ptrdiff_t n, const double *w, kb_queue *queue,
                                               const double *F, const double *G, double scale,
                                               double *gradient)

@@ -18,8 +18,8 @@
  * length. */
 #define KB_NEAR 0.05
 
-/* The table of a Matern kernel: intervals per binade of the squared distance, numbers per interval, and a squared
- * distance at which every allowed order has underflowed. matern_profile.py fills it. */
+/* The table of a Matern kernel: 2^bits intervals per binade of the squared distance, terms per interval, and a squared
+ * distance at which every allowed order has underflowed. matern_table.py fills it. */
 #define KB_MATERN_BITS 4
 #define KB_MATERN_TERMS_float 5
 #define KB_MATERN_TERMS_double 8

@@ -55,7 +55,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(matern_row)(int twice_nu, ptrdiff_t n, K
 }
 
 /* Matern kernels by a table, in place: out_j a squared distance s. -log k(s) is a polynomial on each of
- * KB_MATERN_PIECES intervals per binade, found by the leading bits of s; `pieces` holds its coefficients, lowest first,
+ * 2^KB_MATERN_BITS intervals per binade, found by the leading bits of s; `pieces` holds its coefficients, lowest first,
  * for intervals `first` to `first + n_pieces - 1`. Below them is piece 0, all zeros: k = 1. */
 KB_CLONES KB_UNUSED static void KB_NAME(matern_table_row)(const KB_T *KB_RESTRICT pieces, int32_t first,
                                                           int32_t n_pieces, ptrdiff_t n, KB_T *KB_RESTRICT out)
@@ -252,8 +252,8 @@ static KB_UNUSED void KB_NAME(finish_row)(enum kb_routine routine, const double 
     }
 }
 
-/* out_j = k(x, z_j) from the inner products t of a query with the columns; Matern kernels without a closed routine are
- * left as squared distances. */
+/* out_j = k(x, z_j) from the inner products t of a query with the columns; those of Matern kernels are left as squared
+ * distances, which matern_row or matern_table_row maps. */
 static KB_UNUSED void KB_NAME(map_row)(enum kb_routine routine, const double *constants, ptrdiff_t n_constants,
                                        KB_T *t, KB_T a, const KB_T *b, ptrdiff_t n, KB_T *out)
 {
