@@ -238,20 +238,28 @@ def test_signals_are_handled_between_the_batches_of_a_product(product):
 
 
 def test_other_threads_go_on_during_a_product(product):
-    ticks, done = [], threading.Event()
+    """With the lock of the interpreter held they would stop for nearly all of it. One of many will do: the system may
+    be busy."""
+    moments, done = [], threading.Event()
 
     def tick():
         while not done.is_set():
-            ticks.append(perf_counter())
+            moments.append(perf_counter())
             sleep(1e-5)
+
+    def longest_pause():
+        """Return the longest time without a tick, as a share of the time of the product."""
+        moments.clear()
+        begun = perf_counter()
+        product()
+        ended = perf_counter()
+        within = [moment for moment in list(moments) if begun < moment < ended]
+        return np.diff([begun, *within, ended]).max() / (ended - begun)
 
     thread = threading.Thread(target=tick)
     thread.start()
     try:
-        begun = perf_counter()
-        product()
-        ended = perf_counter()
+        assert any(longest_pause() < 0.4 for _ in range(200))
     finally:
         done.set()
         thread.join()
-    assert sum(begun < moment < ended for moment in ticks) > 3
