@@ -144,6 +144,32 @@ def test_an_interrupt_while_coordinates_are_left_out_leaves_a_whole_state(overla
     assert results[-1].objective == pytest.approx(expected.objective, rel=1e-6)
 
 
+def test_an_interrupt_of_a_new_gradient_leaves_that_of_the_coefficients(overlapping):
+    """Those that were left out have the gradient of an earlier point, until all are computed."""
+    X, y = overlapping
+
+    class Rows(KernelRows):
+        interrupts = False
+
+        def product(self, *arguments, **options):
+            if self.interrupts:
+                raise KeyboardInterrupt
+            return super().product(*arguments, **options)
+
+    rows, K = Rows(X, Gaussian(3.0), dtype=np.float64), Gaussian(3.0)(X)
+    solver = SMO(rows, y, alpha=1 / len(y), tol=1e-5, classic_rows=0, working_set_size=16)
+    while solver.rounds.active.indices is None:
+        solver.advance(1)
+    solver.advance(200)
+    assert solver.rounds.active.indices is not None
+    rows.interrupts = True
+    with pytest.raises(KeyboardInterrupt):
+        solver.rounds._start_anew()
+    rows.interrupts, found = False, solver.solution()
+    expected = solver.problem.objective(K @ found.coef, found.coef @ K @ found.coef, found.intercept)
+    assert solver.objective() == pytest.approx(expected, rel=1e-9)
+
+
 def test_an_interrupt_of_an_extrapolation_leaves_the_gradient_of_the_coefficients(overlapping, monkeypatch):
     X, y = overlapping
     K = Gaussian(3.0)(X)

@@ -80,10 +80,13 @@ class ActiveSet:
             self.whole.e[self.indices] = self.state.e
 
     def compute_gradient(self):
-        """Compute the gradient of all coordinates from their coefficients; all must be active."""
+        """Activate all coordinates, and compute their gradient from their coefficients."""
+        self.write_back()
         whole = self.whole
         used = np.flatnonzero(whole.beta)
+        # The longest step: after Ctrl-C in it the same coordinates are active as before.
         products = self._rows.product(np.arange(self._problem.n), used, whole.beta[used])
+        self.activate_all()
         whole.e[:] = whole.linear - products - whole.ridge * whole.beta
 
     def start_gradient(self, initial, reach):

@@ -127,7 +127,6 @@ class SeveralSets(Rounds):
 
     def _start_anew(self):
         """Activate all coordinates, compute their gradient from the coefficients and keep no members."""
-        self.active.activate_all()
         self.active.compute_gradient()
         self.dual = self.active.state.dual()
         self.stagnation.start_anew(self.dual)
