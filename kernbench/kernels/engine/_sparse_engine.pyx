@@ -4,7 +4,7 @@ Each stored entry costs 64 multiply-adds (or other terms) that vectorise, which 
 entries are zero. Kernels of the inner product are mapped along the queries; then the tile is transposed into rows.
 
 * Rows of very many features: a panel holds only the features that its queries store, and each tile's entries are
-  filtered accordingly; memory and time then do not grow with the number of features.
+  filtered accordingly. Of every other feature it holds four bytes, which say that it has no position in the panel.
 * Few queries, for which a panel would be mostly empty: panels of 8, each finished row by row; if even these would have
   too many features, each query is made dense separately, and inner products are computed one by one.
 """

@@ -12,7 +12,6 @@ from kernbench.problems.kernel.newton import NOT_DEFINITE
 from kernbench.solvers.base import Diverged
 
 cdef extern from "_hinge_line.h" nogil:
-    enum: KB_LANES
     double KB_KINK, KB_SEARCH_KINK
     ctypedef struct Sums "struct kb_hinge_sums":
         double loss
