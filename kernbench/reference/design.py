@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernbench.problems.linear.empty_columns import without_empty_columns
 from kernbench.reference.kernels.rows import KernelRows
-from kernbench.validation.arrays import check_indices
+from kernbench.validation.arrays import check_indices, without_room
 
 
 def as_design(X):
@@ -23,6 +23,7 @@ def as_design(X):
         return KernelDesign(X)
     if sparse.issparse(X):
         check_indices(X)
+        X = without_room(X)
     return FeatureDesign(X)
 
 

@@ -45,6 +45,25 @@ def csr_from_parts(data, indices, indptr, shape, name="X", *, make=sparse.csr_ma
     return make((data, indices, indptr), shape=(n_rows, n_columns))
 
 
+def without_room(X):
+    """Return a sparse matrix without unused room behind its last entry, which sums by SciPy and NumPy would include.
+
+    Parameters
+    ----------
+    X : sparse matrix
+        With valid indices, see :func:`check_indices`.
+
+    Returns
+    -------
+    sparse matrix
+        X itself if there is none.
+    """
+    if X.format in COMPRESSED and X.ndim == 2 and len(X.data) > X.indptr[-1]:
+        X = X.copy()
+        X.prune()
+    return X
+
+
 def check_indices(X, name="X"):
     """Raise ValueError if a sparse matrix has indices out of bounds: compiled code would read past its arrays.
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from kernbench.validation.arrays import check_indices, first_not_finite
+from kernbench.validation.arrays import check_indices, first_not_finite, without_room
 from kernbench.validation.foreign import host_array
 from kernbench.validation.objects import objects_of
 
@@ -56,6 +56,8 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     if getattr(model, "_takes_objects", False) and (objects := objects_of(model, X, reset=reset)) is not None:
         return objects if isinstance(y, str) else (objects, _labels_of(objects, y))
     check_indices(X)  # first: conversions would read past the end of the arrays
+    if sparse.issparse(X):
+        X = without_room(X)
     settings = {"dtype": FLOATS, "order": "C", "accept_sparse": "csr" if accept_sparse else False}
     try:
         checked = validate_data(model, X, y, reset=reset, **settings)

@@ -109,6 +109,31 @@ def test_entries_past_the_end_of_the_last_row_do_not_matter(X):
     check_indices(roomy)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_models_ignore_room_behind_the_last_entry(X, model, layout):
+    """It was reserved, and may hold anything."""
+
+    def fitted(rows):
+        estimator = model.load()()
+        seeded = {"random_state": 0} if "random_state" in estimator.get_params() else {}
+        return estimator.set_params(**seeded).fit(rows, rows if model.task == "ratio" else Y)
+
+    X = X.asformat(layout)
+    roomy = X.copy()
+    roomy.data = np.append(X.data, [np.nan, 7.0])
+    roomy.indices = np.append(X.indices, [0, 1]).astype(X.indices.dtype)
+    found, expected = fitted(roomy), fitted(X)
+    method = next(name for name in ("decision_function", "predict", "transform", "log_ratio") if hasattr(found, name))
+    np.testing.assert_array_equal(*(as_array(getattr(of, method)(roomy)) for of in (found, expected)))
+    assert len(roomy.data) == len(X.data) + 2, "the caller's matrix was changed"
+
+
+def as_array(values):
+    return values.toarray() if sparse.issparse(values) else values
+
+
 def test_a_matrix_that_holds_an_entry_twice_is_not_changed_by_a_fit():
     X = sparse.csr_matrix((np.ones(5), np.array([1, 1, 0, 0, 2]), np.array([0, 2, 3, 5])), shape=(3, 3))
     model = KernelSVC().fit(X, [0, 1, 1])

@@ -5,7 +5,7 @@ from scipy import sparse
 from kernbench.kernels.rows import KernelRows
 from kernbench.solvers.design._block_design import BlockDesign
 from kernbench.solvers.design._design import Design, FeatureDesign, KernelDesign
-from kernbench.validation.arrays import check_indices
+from kernbench.validation.arrays import check_indices, without_room
 
 __all__ = ["BlockDesign", "Design", "FeatureDesign", "KernelDesign", "as_design", "design_of"]
 
@@ -31,6 +31,7 @@ def as_design(X):
         return KernelDesign(X)
     if sparse.issparse(X):
         check_indices(X)
+        X = without_room(X)
     return FeatureDesign(X)
 
 
