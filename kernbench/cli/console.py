@@ -5,6 +5,9 @@ from rich.table import Table
 
 from kernbench._names import printable
 
+LEAST_WIDTH = 80  # characters of a table: a narrower terminal wraps its lines, where columns would be of single letters
+PIPE_WIDTH = 160
+
 
 def stdout():
     """Return a console on standard output; not kept, since tests and pipes replace the stream."""
@@ -29,9 +32,8 @@ def table(title, headings, rows):
 
 
 def print_table(title, headings, rows):
-    """Print a table; wider than the terminal if the output is a pipe."""
+    """Print a table; wider than the terminal if that is narrow, or if the output is a pipe."""
     console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
+    console.width = max(console.width, LEAST_WIDTH) if console.is_terminal else PIPE_WIDTH
     console.print(table(title, headings, rows))
     console.print()

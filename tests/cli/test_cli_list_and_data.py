@@ -43,6 +43,16 @@ def names_by_problem():
     return {entry.problem: registry_of_solvers.names(entry.problem) for entry in SOLVERS}
 
 
+def test_columns_stay_readable_in_a_narrow_terminal(kernbench, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # which stands for a terminal
+
+    def listed(columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        return kernbench("list", "models").stdout
+
+    assert listed(40) == listed(80) != listed(120)
+
+
 def test_data_alone_is_the_list(kernbench):
     assert kernbench("data").stdout == kernbench("data", "list").stdout == kernbench("list", "datasets").stdout
 
