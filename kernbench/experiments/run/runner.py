@@ -3,7 +3,7 @@
 import warnings
 from contextlib import contextmanager
 from math import isfinite
-from numbers import Integral
+from numbers import Integral, Real
 
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Experiment
@@ -204,7 +204,7 @@ def _experiments(names):
 def _refuse_nonsense(*, time_limit, max_hours, **counts):
     # Not by `validation`, which imports NumPy: the first cell would start later.
     for name, unit, time in (("time_limit", "seconds", time_limit), ("max_hours", "hours", max_hours)):
-        if time is not None and not time > 0:
+        if time is not None and not (isinstance(time, Real) and not isinstance(time, bool) and time > 0):
             raise ValueError(f"{name} must be a positive number of {unit}, got {time!r}")
     if time_limit is not None and not isfinite(time_limit):  # a record, being JSON, cannot hold it
         raise ValueError(f"time_limit must be a finite number of seconds, got {time_limit!r}")

@@ -264,6 +264,7 @@ def test_more_threads_than_cores_are_refused(tmp_path, make_experiment, fake, mo
         ({"repeats": True}, "repeats must be a positive integer"),
         ({"threads": -1}, "threads must be a positive integer"),
         ({"time_limit": 0.0}, "time_limit must be a positive number of seconds"),
+        ({"time_limit": "60"}, "time_limit must be a positive number of seconds, got '60'"),
         ({"time_limit": float("inf")}, "time_limit must be a finite number of seconds, got inf"),
         ({"memory_limit": float("nan")}, "memory_limit must be a positive integer"),
     ],
