@@ -70,7 +70,10 @@ class Refusing(click.Group):
         """Run a command; in standalone mode exit with its code."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        with suppress(AttributeError):  # a stream of another kind, or none
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # a process started without it
+                setattr(sys, name, open(os.devnull, "w"))
+        with suppress(AttributeError):  # a stream of another kind
             if sys.stdout.errors in ("strict", "surrogateescape"):  # the second in the locale C
                 # In a locale without "✓" it is escaped, as on standard error.
                 sys.stdout.reconfigure(errors="backslashreplace")

@@ -159,3 +159,14 @@ def test_a_terminal_without_the_characters_gets_them_escaped(terminal):
     done = subprocess.run(command, capture_output=True, env=environment, timeout=60)
     assert done.returncode == 0, done.stderr
     assert b"\\u2013" in done.stdout
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_process_without_standard_output_does_its_work(moons, tmp_path, monkeypatch):
+    """As of a service: its progress bar and its predictions go nowhere, and its model is saved."""
+    model = tmp_path / "model.npz"
+    for arguments in (["fit", tmp_path / "train.svm", "--out", model], ["predict", model, tmp_path / "bare.csv"]):
+        monkeypatch.setattr(sys, "stdout", None)
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        assert end.value.code == 0
