@@ -3,12 +3,11 @@
 import math
 import os
 import shlex
-import signal
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.cli.plugins.option import PATHS, PLUGIN
 
 INTERRUPTED = 130
@@ -222,7 +221,7 @@ def show(ctx, start, results, dry_run, command):
     from kernbench.experiments import registry
 
     summary = None
-    with _ended_as_by_ctrl_c(), ProgressDisplay(registry) as display:
+    with ended_as_by_ctrl_c(), ProgressDisplay(registry) as display:
         try:
             summary = start(display)
         except KeyboardInterrupt as interrupt:
@@ -236,20 +235,6 @@ def show(ctx, start, results, dry_run, command):
     _print_summary(summary, results, command)
     if any(record["status"] == "error" for record in summary.failed):
         ctx.exit(1)
-
-
-@contextmanager
-def _ended_as_by_ctrl_c():
-    """Let a run that the system or a closed terminal ends stop its fits and tell what there is, as after Ctrl-C."""
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    default = [number for number in numbers if signal.getsignal(number) == signal.SIG_DFL]  # nohup ignores SIGHUP
-    for number in default:
-        signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number in default:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _print_plan(summary, results):

@@ -3,6 +3,7 @@
 import csv
 import os
 import queue
+import signal
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -280,12 +281,13 @@ def test_a_limit_that_ends_the_fit_is_a_warning_not_a_failure(kernbench, moons, 
     assert result.stderr.startswith("kernbench: warning: ") and (tmp_path / "m.npz").is_file()
 
 
-def test_ctrl_c_saves_the_model_reached_so_far(kernbench, moons, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_ctrl_c_and_kill_save_the_model_reached_so_far(kernbench, moons, tmp_path, monkeypatch, number):
     fit = KernelSVC.fit
 
     def interrupted(self, X, y):
         fit(self, X, y)
-        raise KeyboardInterrupt
+        signal.raise_signal(number)
 
     monkeypatch.setattr(KernelSVC, "fit", interrupted)
     result = kernbench("fit", "train.svm", "--out", "m.npz")

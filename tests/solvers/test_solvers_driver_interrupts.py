@@ -6,6 +6,7 @@ from threading import Event
 import pytest
 from countdown import Countdown
 
+from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.solvers.driver import run
 
 
@@ -49,6 +50,17 @@ def test_ctrl_c_leaves_a_usable_state(clock, where):
     assert result.objective == 1 / (1 + result.n_iter)
     assert len({len(column) for column in result.trace.values()}) == 1
     assert run(solver, max_iter=100).status == "max_iter"  # it continues from there
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_what_ends_a_process_waits_for_the_step_as_ctrl_c_does(clock, monkeypatch, number):
+    monkeypatch.setitem(globals(), "press_ctrl_c", lambda: signal.raise_signal(number))
+    before = signal.getsignal(number)
+    with ended_as_by_ctrl_c():
+        solver = Interrupted(clock, "advance", first_check=10)
+        result = run(solver, max_iter=10**6)
+    assert result.status == "interrupted" and 200 <= result.n_iter == solver.n_iter < 2000
+    assert signal.getsignal(number) == before
 
 
 def test_time_spent_before_ctrl_c_counts(clock):

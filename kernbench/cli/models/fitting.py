@@ -10,6 +10,7 @@ from time import perf_counter
 
 import click
 
+from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.cli.models.estimators import NAMES, SEARCHES, check_parameters, find, parameters, summary
 from kernbench.cli.plugins.option import PLUGIN
 
@@ -92,7 +93,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit into memory; for NPY,
     --label names the .npy file that holds the labels, or a folder of such files.
 
-    Ctrl-C ends the fit early; the model reached so far is saved.
+    Ctrl-C ends the fit early, as does SIGTERM, by which a batch system ends a job; the model reached so far is saved.
 
     \b
     Examples:
@@ -193,13 +194,14 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
 
 
 def _fit(fit):
-    """Call `fit`; return the seconds it took and whether Ctrl-C ended it. Warnings go to standard error."""
+    """Call `fit`; return the seconds it took and whether Ctrl-C, or what kills it, ended it. Warnings go to stderr."""
     interrupted = False
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            fit()
+            with ended_as_by_ctrl_c():
+                fit()
         except KeyboardInterrupt:
             interrupted = True
     seconds = perf_counter() - start
