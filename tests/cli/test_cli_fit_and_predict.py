@@ -109,6 +109,21 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     assert rows[1].startswith("setosa,")
 
 
+def test_probabilities_of_a_calibrated_model_are_written_for_each_class(kernbench, refused, moons, tmp_path):
+    search = ("--estimator", "kernelsvccv", "--set", "Cs=[1]", "--set", "cv=3", "--set", "calibration=sigmoid")
+    assert kernbench("fit", "train.svm", *search, "--out", "m.npz").exit_code == 0
+    result = kernbench("predict", "m.npz", "test.svm", "--out", "p.csv", "--decision", "--probabilities")
+    assert result.exit_code == 0
+    model = load_model(tmp_path / "m.npz")
+    rows = list(csv.DictReader((tmp_path / "p.csv").open()))
+    assert list(rows[0]) == ["prediction", "decision", *(f"probability_{name}" for name in model.classes_)]
+    found = [[float(row[f"probability_{name}"]) for name in model.classes_] for row in rows]
+    np.testing.assert_allclose(found, model.predict_proba(moons.X_test))
+
+    assert kernbench("fit", "train.svm", "--out", "plain.npz").exit_code == 0
+    assert "no probabilities" in refused("predict", "plain.npz", "test.svm", "--probabilities")
+
+
 def test_fit_of_a_named_set_uses_its_test_part(kernbench, refused):
     assert outcome(kernbench("fit", "moons"))["examples"] == "2,000 × 2"
     assert "test part of its own" in refused("fit", "moons", "--test-size", "0.2")

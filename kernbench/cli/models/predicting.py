@@ -18,9 +18,12 @@ from kernbench.cli.models.estimators import TASKS
 )
 @click.option("--decision", is_flag=True, help="Add columns of decision values.")
 @click.option(
+    "--probabilities", is_flag=True, help="Add a column of probabilities for each class, of a model that has them."
+)
+@click.option(
     "--label", default="-1", show_default=True, metavar="COLUMN", help="Label column of a table, by position or name."
 )
-def command(model_file, data, out, decision, label):
+def command(model_file, data, out, decision, probabilities, label):
     """Predict the labels of DATA with a model of 'kernbench fit'.
 
     DATA is a file, or the name of a data set, which gives its test part.
@@ -33,6 +36,7 @@ def command(model_file, data, out, decision, label):
     Examples:
       kernbench predict model.npz new.csv
       kernbench predict model.npz test.svm --out predictions.csv --decision
+      kernbench predict calibrated.npz test.svm --probabilities
     """
     from kernbench._files import check_writable_file
     from kernbench.cli.models.sources import label_column, rows_to_predict
@@ -48,35 +52,42 @@ def command(model_file, data, out, decision, label):
         raise ValueError(f"{model_file} holds a {type(model).__name__}, which predicts no labels")
     if decision and task == "regress":
         raise ValueError("--decision is for classifiers: the predictions of a regressor are its decision values")
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise ValueError(
+            "this model has no probabilities: fit kernelsvccv with --set calibration=sigmoid, "
+            "or doublystochasticclassifier with --set loss=log_loss"
+        )
     names = vars(model).pop("feature_names_in_", None)  # compared here, for the rows come without them
     X, y = rows_to_predict(data, model, label=label_column(label), names=names)
     predicted = model.predict(X)
-    classes = None if task == "regress" else model.classes_
-    values = model.decision_function(X) if decision else None
+    columns = {}
+    if decision:
+        columns |= _decision_columns(model.decision_function(X), model.classes_)
+    if probabilities:
+        columns |= {f"probability_{name}": values for name, values in zip(model.classes_, model.predict_proba(X).T)}
     if out is None:
-        _write(sys.stdout, predicted, values, classes)
+        _write(sys.stdout, predicted, columns)
     else:
         from kernbench._files import written_whole
 
         with written_whole(out) as file:
-            _write(file, predicted, values, classes)
+            _write(file, predicted, columns)
     # The summary must not mix with predictions on standard output.
     click.echo(summary(task, model, predicted, y), err=out is None)
 
 
-def _write(file, labels, values, classes):
+def _decision_columns(values, classes):
+    """Return the decision values by the name of their column."""
+    if values.ndim == 1:
+        return {"decision": values}
+    names = classes if values.shape[1] == len(classes) else range(values.shape[1])
+    return {f"decision_{name}": column for name, column in zip(names, values.T)}
+
+
+def _write(file, labels, columns):
     writer = csv.writer(file, lineterminator="\n")
-    if values is None:
-        columns = []
-    elif values.ndim == 1:
-        columns = ["decision"]
-    elif values.shape[1] == len(classes):
-        columns = [f"decision_{name}" for name in classes]
-    else:
-        columns = [f"decision_{i}" for i in range(values.shape[1])]
     n_outputs = 1 if labels.ndim == 1 else labels.shape[1]
     names = ["prediction"] if n_outputs == 1 else [f"prediction_{k}" for k in range(n_outputs)]
     writer.writerow([*names, *columns])
     for i, label in enumerate(labels.reshape(len(labels), n_outputs)):
-        row = [] if values is None else [repr(float(value)) for value in values[i : i + 1].ravel()]
-        writer.writerow([*label, *row])
+        writer.writerow([*label, *(repr(float(values[i])) for values in columns.values())])
