@@ -59,7 +59,7 @@ SOLVERS = [
         method="kernbench.solvers.kernel.online.perceptron:Perceptron",
         paper="Freund and Schapire, Machine Learning 1999; Cotter, Shalev-Shwartz, Srebro, ICML 2012",
         complexity="n evaluations per mistake; one pass",
-        stopping="none but the passes asked for, one; tol is met if the certified gap / objective happens to",
+        stopping="nothing: it makes one pass, after which the certified gap / objective tells whether tol is met",
         default_epochs=100,
     ),
     SolverEntry(

@@ -172,6 +172,13 @@ def warn_if_sample_misleads(model, results):
     return True
 
 
+def _more(model, limit):
+    """Return the advice for a run that a limit ended."""
+    if "nu" in (getattr(model, "solver_options", None) or {}):  # `sbp`
+        return f"with a slack budget nu every run ends at a limit, as no gap is certified; choose {limit} by new rows"
+    return f"raise {limit}, or tol"
+
+
 def _reason(model, status, results):
     worst = max(
         (result for result in results if result.status == status),
@@ -183,10 +190,10 @@ def _reason(model, status, results):
         limit = f"max_iter={model.max_iter}"
         if model.max_iter == -1:
             limit = f"its default limit of {worst.n_iter} iterations (max_iter=-1)"
-        return f"It stopped at {limit}{reached}: raise max_iter, or tol."
+        return f"It stopped at {limit}{reached}: {_more(model, 'max_iter')}."
     if status == "max_seconds":
         limit = f"max_seconds={model.max_seconds:g} and {worst.n_iter} iterations"
-        return f"It stopped after {limit}{reached}: raise max_seconds, or tol."
+        return f"It stopped after {limit}{reached}: {_more(model, 'max_seconds')}."
     if status == STAGNATED:
         own = OWN_RULES.get(_solver_of(model), "")
         return f"Its own stopping rule was met{reached}, which does not certify tol: {own}{_certifier(model)}."

@@ -367,6 +367,13 @@ def test_generator_as_random_state():
     assert legacy.n_iter_.tolist() == [256]
 
 
+def test_a_limit_on_a_slack_budget_is_not_to_be_raised_for_the_sake_of_tol():
+    X, y = two_classes(100)
+    with pytest.warns(ConvergenceWarning, match="every run ends at a limit") as caught:
+        KernelSVC(solver="sbp", solver_options={"nu": 0.05}, max_iter=64, random_state=0).fit(X, y)
+    assert "raise max_iter" not in str(caught[0].message)
+
+
 @quiet
 def test_solver_options_reach_the_solver():
     X, y = two_classes(100)
