@@ -15,7 +15,7 @@ MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- /numbers -->)", r
 SVM = {
     "adult": "Adult, 32,561 × 123, γ = 0.05, C = 1",
     "adult-wide": "Adult, γ = 0.005, C = 100",
-    "covtype": "covtype, 50,000 × 54, γ = 0.0075, C = 10",
+    "covtype": "covtype (Forest cover), 50,000 × 54, γ = 0.0075, C = 10",
     "mnist-8-vs-rest": "MNIST 8 against the rest, 60,000 × 784, γ = 0.02, C = 1000",
     "ijcnn1": "ijcnn1, 49,990 × 22, γ = 2, C = 32",
     "w8a": "w8a, 34,824 × 300, γ = 0.05, C = 10",
@@ -67,7 +67,8 @@ def svm_headline(records):
         f"On {sets} public data sets `KernelSVC` trains **{_range(least)} times faster than scikit-learn's `SVC`** "
         "with the\nfaster of its default cache and one of 2 GB, to the same test errors and with a certified duality "
         f"gap\n({machine};\n"
-        "[table](docs/performance.md)). `ROCSVC` ranks by all pairs of millions of rows, exactly.\n"
+        "[table](docs/performance.md)). `ROCSVC` minimises its loss over all pairs of millions of rows, without drawing "
+        "pairs.\n"
     )
 
 
@@ -283,8 +284,8 @@ def one_pass(records):
         ("dsg-svm", "adult", "doubly", "Adult, default"),
         ("dsg-svm", "adult", "doubly-64", "Adult, the paper's setting: batches of 64, blocks of 32, averaged tail"),
         ("dsg-svm", "mnist-8-vs-6", "doubly", "MNIST's 8 against 6, 50 principal components"),
-        ("dsg-svm", "forest", "doubly", "Forest cover, 522,910 rows, .3 times the median distance"),
-        ("dsg-svm", "forest", "doubly-large-sharp", f"Forest cover, .3 times the median distance, {large}"),
+        ("dsg-svm", "forest", "doubly", "Forest cover, 522,910 rows, 0.3 times the median distance"),
+        ("dsg-svm", "forest", "doubly-large-sharp", f"Forest cover, 0.3 times the median distance, {large}"),
         ("dsg-svm", "forest-median", "doubly", "Forest cover, the median distance"),
         ("dsg-svm", "forest-median", "doubly-sharp", "Forest cover, the median distance, with less damping"),
         ("dsg-svm", "forest-median", "doubly-large-sharp", f"Forest cover, the median distance, {large}"),

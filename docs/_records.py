@@ -67,7 +67,7 @@ class Records:
         kernels = sorted({e["blas"].split()[-1] for e in environments})  # which code OpenBLAS chose for the processor
         threads = sorted({e["n_threads"] for e in environments})
         commits = {environment["git_commit"] for environment in environments}
-        mixed = f", records of {len(commits)} commits" if len(commits) > 1 else ""
+        mixed = f", measured at {len(commits)} commits" if len(commits) > 1 else ""
         blas = f"OpenBLAS kernels {' or '.join(kernels)}"
         count = f"{' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
         return f"{' and '.join(processors)}, {blas}, {count}{mixed}"
