@@ -61,7 +61,7 @@ def fetch_command(names):
             click.echo(f"{name}: needs no file ({describe(name).kind})")
 
 
-@command.command("path")
+@command.command("path", short_help="Print the folders that are searched for files.")
 def path_command():
     """Print the folders that are searched for files, in order; downloads go to the last.
 

@@ -46,7 +46,7 @@ def command():
     """
 
 
-@command.command("show")
+@command.command("show", short_help="List the experiments and their numbers of records.")
 @FOLDER
 def show_command(results):
     """List how many records there are of every experiment, from which commits and processors.
@@ -85,7 +85,7 @@ def _listed(values, length=9):
     return ", ".join(dict.fromkeys(str(value)[:length] for value in values if value is not None)) or "unknown"
 
 
-@command.command("merge")
+@command.command("merge", short_help="Add the records of other folders or packed files.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
 @FOLDER
 def merge_command(sources, results):
@@ -109,7 +109,7 @@ def merge_command(sources, results):
             click.echo(f"{source}: {text.plural(added, 'record')} added to {results}")
 
 
-@command.command("export")
+@command.command("export", short_help="Write the records to one file.")
 @click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 @click.option(
     "--rows",
@@ -161,7 +161,7 @@ def export_command(path, kind, results):
     click.echo(f"{text.plural(len(rows), 'row')} written to {path}")
 
 
-@command.command("clean")
+@command.command("clean", short_help="Drop superseded records and invalid lines.")
 @FOLDER
 def clean_command(results):
     """Drop superseded records and lines that are not records; the files as they were are kept beside them.

@@ -30,6 +30,13 @@ def test_overview_tells_what_each_command_is_for(kernbench):
         assert main.get_command(None, name).name == name
 
 
+@pytest.mark.parametrize("group", sorted({group for group, _ in SUBCOMMANDS}))
+def test_an_overview_of_subcommands_has_whole_sentences(kernbench, group):
+    lines = kernbench(group, "--help").stdout.partition("Commands:\n")[2].split("\n\n")[0].splitlines()
+    assert len(lines) == sum(group == other for other, _ in SUBCOMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines), lines
+
+
 def test_no_command_means_help(kernbench):
     """On standard error, with click's exit code of a usage error."""
     result = kernbench()

@@ -46,7 +46,7 @@ def command():
     """
 
 
-@command.command("solver")
+@command.command("solver", short_help="Write a solver in NumPy, and a test.")
 @click.argument("name")
 @click.option(
     "--kind",
@@ -103,7 +103,7 @@ def solver_command(name, kind, built_in, folder):
         click.echo(f"Then: kernbench fit {DATASET[kind]} {options}")
 
 
-@command.command("experiment")
+@command.command("experiment", short_help="Write the declaration of an experiment, and a test.")
 @click.argument("name")
 @FOLDER
 def experiment_command(name, folder):
@@ -119,7 +119,7 @@ def experiment_command(name, folder):
     _say_what_to_run(name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name))
 
 
-@command.command("estimator")
+@command.command("estimator", short_help="Write an estimator into the sources of kernbench.")
 @click.argument("name")
 @FOLDER
 def estimator_command(name, folder):
