@@ -98,7 +98,7 @@ def _measured(results):
         return ""
     were = "was" if max(counts) == 1 else "were"
     if max(counts) > declared:  # short fits are repeated more often, `--repeats auto`
-        return f"Not {declared}, but {text.span(counts, 'repeat')} of each fit {were} measured."
+        return f"{text.span(counts, 'repeat')} of each fit {were} measured, in place of {declared}."
     return f"Of the {declared} declared, {text.span(counts, 'repeat')} of each fit {were} measured."
 
 

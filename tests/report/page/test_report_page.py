@@ -121,8 +121,8 @@ def test_the_note_says_how_many_of_the_declared_repeats_were_measured(toy, recor
 @pytest.mark.parametrize(
     ("n_measured", "others", "says"),
     [
-        (5, 5, "Not 3, but 5 repeats of each fit were measured."),
-        (2, 5, "Not 3, but 2 to 5 repeats of each fit were measured."),
+        (5, 5, "5 repeats of each fit were measured, in place of 3."),
+        (2, 5, "2 to 5 repeats of each fit were measured, in place of 3."),
     ],
 )
 def test_the_note_does_not_leave_more_repeats_than_declared_untold(toy, records, n_measured, others, says):
