@@ -66,9 +66,9 @@ def svm_headline(records):
     return (
         f"On {sets} public data sets `KernelSVC` trains **{_range(least)} times faster than scikit-learn's `SVC`** "
         "with the\nfaster of its default cache and one of 2 GB, to the same test errors and with a certified duality "
-        f"gap\n({machine};\n"
-        "[table](docs/performance.md)). `ROCSVC` minimises its loss over all pairs of millions of rows, without drawing "
-        "pairs.\n"
+        f"gap\n(kernel values in float32, the default for many rows;\n{machine};\n"
+        "[table](docs/performance.md)). `ROCSVC` minimises its loss over all pairs of millions of rows, without "
+        "drawing pairs.\n"
     )
 
 
@@ -101,14 +101,41 @@ def svm_table(records):
 
 def svm_limits(records):
     """Kernel values for each row and support vector, and what float64 costs, docs/performance.md."""
-    rows = []
-    for name in ("ijcnn1", "covtype"):
+    rows, names, methods = [], ("ijcnn1", "covtype"), ("smo", "smo-f64", "limit")
+    for name in names:
         found = records.of("peers-svm", name, "smo").values()
         values = median(r["n_kernel_evaluations"] / r["metrics"]["n_support"] / r["data"]["n_train"] for r in found)
-        seconds = [records.seconds("peers-svm", name, method) for method in ("smo", "smo-f64", "limit")]
+        seconds = [records.seconds("peers-svm", name, method) for method in methods]
         rows.append([SVM[name], f"{values:.1f}", *(_significant(value) for value in seconds)])
     head = ["task", "values for each row and support vector", "fit in float32, s", "in float64, s", "the rows, s"]
-    return _table(head, rows)
+    machine = records.machine(*(("peers-svm", name, method) for name in names for method in methods))
+    return f"{_table(head, rows)}\n{machine}.\n"
+
+
+THREADED = {
+    "kernel machines": ("KernelSVC", "KernelNuSVC", "KernelSVR", "KernelNuSVR", "KernelRegressor", "KernelRegressorCV",
+                        "KernelNoveltyDetector"),
+    "`KernelSVCCV`": ("KernelSVCCV",),
+    "doubly stochastic models": ("DoublyStochasticClassifier", "DoublyStochasticRegressor",
+                                 "DoublyStochasticGPRegressor", "DoublyStochasticNoveltyDetector",
+                                 "DoublyStochasticDensityRatio"),
+    "linear models": ("LinearSVC", "LinearSVCCV", "LinearRegressor"),
+    "models that rank": ("ROCSVC", "ROCSVCCV", "PartialAUCClassifier", "PartialAUCClassifierCV",
+                         "AUCMarginClassifier"),
+}  # fmt: skip
+
+
+def threads(records):
+    """How much faster whole fits are with a second thread, docs/performance.md."""
+    rows, places = [], []
+    for label, names in THREADED.items():
+        own = [("scaling", name, "fit") for name in names]
+        found = [records.values(*place, metric="thread_speed_up").values() for place in own]
+        ends = [f"{end(map(median, found)):.1f}" for end in (min, max)]
+        rows.append([label, " to ".join(dict.fromkeys(ends))])
+        places += own
+    table = _table(["whole fits of", "times as fast with two threads"], rows)
+    return f"{table}\nMedians over the repeats of the experiment `scaling`. {records.machine(*places)}.\n"
 
 
 SEARCHES = {
@@ -392,6 +419,7 @@ TEXTS = {
     "svm-table": svm_table,
     "svm-limits": svm_limits,
     "searches": searches,
+    "threads": threads,
     "gp-std": gp_std,
     "window-table": window_table,
     "window-differences": window_differences,
