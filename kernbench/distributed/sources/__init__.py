@@ -39,6 +39,11 @@ def open_sources(data, label=None, least_columns=0):
         The column that holds the labels, in files of columns.
     least_columns : int, default=0
         Of files of sparse rows.
+
+    Raises
+    ------
+    ValueError
+        Without rows, and if `label` cannot be a column: of svmlight and ``.npy`` files, or of chunks in memory alone.
     """
     sources = []
     for item in data if isinstance(data, list | tuple) else [data]:
@@ -48,6 +53,8 @@ def open_sources(data, label=None, least_columns=0):
             sources.append(ArraySource(*item, number=len(sources)))
         else:
             sources.append(ArraySource(item, number=len(sources)))
+    if sources and all(source.in_memory for source in sources):
+        _check_label(label, "the chunks")
     sources = [source for source in sources if source.n_rows > 0]
     if not sources:
         raise ValueError("the data hold no rows")
@@ -82,7 +89,18 @@ def _open(path, label):
     kind = SOURCES.get(path.suffix.lower())
     if kind is None:
         raise ValueError(f"{path} has no suffix that can be read in blocks: use one of {', '.join(SOURCES)}")
+    if kind in (NpySource, SvmlightSource):
+        _check_label(label, path)
     return kind(path, label)
+
+
+def _check_label(label, where):
+    """Raise ValueError for the name or number of a column of rows that have no column of labels; -1 is a default."""
+    if label not in (None, -1):
+        raise ValueError(
+            f"the labels {label!r} are neither a file nor a column: {where} cannot have a column of labels. Name a "
+            ".npy file that exists, give an array, or leave y out where labels come with the rows"
+        )
 
 
 def files_of(path):
