@@ -11,7 +11,7 @@ from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.conventions import integers_if_whole
 from kernbench.datasets.readers.delimited import parse_lines
-from kernbench.datasets.readers.delimited_layout import detect_layout
+from kernbench.datasets.readers.delimited_layout import detect_layout, name_or_position
 from kernbench.datasets.readers.detect import format_of
 from kernbench.datasets.readers.svmlight import count_columns, svmlight_chunks
 from kernbench.validation.archives import read_header
@@ -21,7 +21,7 @@ from kernbench.validation.numbers import check_number
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
 
 
-def chunks(path: str | Path, rows: int, *, label: int | str = -1, n_features: int | None = None) -> Any:
+def chunks(path: str | Path, rows: int, *, label: int | str | None = -1, n_features: int | None = None) -> Any:
     """Read a data file in chunks, for ``fit_chunks`` of the estimators that learn from streams.
 
     Parameters
@@ -30,16 +30,18 @@ def chunks(path: str | Path, rows: int, *, label: int | str = -1, n_features: in
         svmlight / LIBSVM text and tables (plain or compressed with gzip, bzip2 or xz), ``.npy`` arrays of two
         dimensions, which are mapped into memory, and ``.parquet``, ``.arrow`` and ``.feather``, which need pyarrow.
     rows : int
-        Rows of a chunk; the last one may have fewer, and those of pyarrow may.
-    label : int or str, default=-1
-        The label column of a table or an array, by position or by name.
+        Rows of a chunk; the last one may have fewer, and so may those of pyarrow and of text with comments or blank
+        lines.
+    label : int, str or None, default=-1
+        The label column of a table or an array, by position or by name. None skips the labels, in any format: all
+        columns of a table or an array are features then.
     n_features : int, optional
         Number of columns of a svmlight file, whose rows do not say; by default a pass over the file finds out.
 
     Returns
     -------
     FileChunks
-        Yields (X, y) in the order of the file, each time from its beginning.
+        Yields (X, y) in the order of the file, each time from its beginning; y is None with ``label=None``.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def chunks(path: str | Path, rows: int, *, label: int | str = -1, n_features: in
     >>> model.fit_chunks(chunks("train.svm", 50_000))  # doctest: +SKIP
     """
     check_number("rows", rows, at_least=1, at_most=sys.maxsize, whole=True)
-    return FileChunks(Path(path), int(rows), label, n_features)
+    return FileChunks(Path(path), int(rows), name_or_position(label), n_features)
 
 
 class FileChunks:
@@ -79,19 +81,20 @@ class FileChunks:
             raise ValueError(
                 f"{path} cannot be read in chunks: save the array as .npy, or read it whole with read_file"
             )
-        if self._read == self._svmlight and label != -1:
+        if self._read == self._svmlight and label not in (-1, None):
             raise ValueError(f"{path}: label={label!r} names a column of a table; leave it out")
 
     def __iter__(self):
         self.n_rows = 0
         for X, y in self._read():
-            self.n_rows += len(y)
+            self.n_rows += X.shape[0]
             yield X, y
 
     def _svmlight(self):
         if self.n_features is None:
             self.n_features = count_columns(self.path, self.rows)
-        return svmlight_chunks(self.path, self.rows, self.n_features)
+        for X, y in svmlight_chunks(self.path, self.rows, self.n_features):
+            yield X, None if self.label is None else y
 
     def _table(self):
         layout, codes = detect_layout(self.path, self.label, None, "auto"), {}
@@ -109,32 +112,39 @@ class FileChunks:
             table = np.load(self.path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise malformed(self.path, f"not an array as numpy.save writes them ({error})") from None
-        if table.ndim != 2 or table.dtype.kind not in "fiub" or table.shape[1] < 2:
+        least, wanted = (1, "features") if self.label is None else (2, "features and a label column")
+        if table.ndim != 2 or table.dtype.kind not in "fiub" or table.shape[1] < least:
             raise malformed(
-                self.path, f"expected numbers in two dimensions, features and a label column; found shape {table.shape}"
+                self.path, f"expected numbers in two dimensions, {wanted}; found shape {table.shape} of {table.dtype}"
             )
-        label = self._position(table.shape[1])
+        label = None if self.label is None else self._position(table.shape[1])
         for start in range(0, len(table), self.rows):
             part = np.asarray(table[start : start + self.rows])
-            yield np.delete(part, label, axis=1), integers_if_whole(part[:, label])
+            if label is None:
+                yield part, None
+            else:
+                yield np.delete(part, label, axis=1), integers_if_whole(part[:, label])
 
     def _columns(self):
         try:
-            from pyarrow import dataset
+            from pyarrow import ArrowInvalid, dataset
         except ImportError:
             raise ValueError(f"{self.path} needs pyarrow: pip install pyarrow") from None
-        table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
+        try:
+            table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
+        except ArrowInvalid as error:
+            raise malformed(self.path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
         names = table.schema.names
         if isinstance(self.label, str) and self.label not in names:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
-        label = self.label if isinstance(self.label, str) else names[self._position(len(names))]
+        label = names[self._position(len(names))] if isinstance(self.label, int) else self.label
         columns = [name for name in names if name != label]
         check_numeric(table.schema, columns, self.path)
         for batch in table.to_batches(batch_size=self.rows):
             if batch.num_rows:
                 features = [batch[name].to_numpy(zero_copy_only=False) for name in columns]
-                y = label_values(batch[label])
-                yield np.column_stack(features), integers_if_whole(y) if y.dtype.kind == "f" else y
+                y = None if label is None else label_values(batch[label])
+                yield np.column_stack(features), integers_if_whole(y) if y is not None and y.dtype.kind == "f" else y
 
     def _position(self, n_columns):
         if isinstance(self.label, str):

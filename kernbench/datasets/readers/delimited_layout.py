@@ -127,19 +127,26 @@ def _sniffed(lines, label):
 
 
 def _label_position(path, label, first, header):
-    if label is None:
+    position = name_or_position(label)
+    if position is None:
         return None
-    if isinstance(label, str):
+    if isinstance(position, str):
         if label in first and header is not False:
             return first.index(label)
         raise ValueError(f"{path}: " + unknown_name("column", label, first))
-    try:
-        position = operator.index(label)
-    except TypeError:
-        raise ValueError(f"label must be a column's position or name, or None, got {label!r}") from None
     if not -len(first) <= position < len(first):
         raise ValueError(f"{path}: there is no column {position}; the first line has {len(first)} columns")
     return position % len(first)
+
+
+def name_or_position(label):
+    """Return the name of a label column, its position as an int, or None; raise ValueError for anything else."""
+    if label is None or isinstance(label, str):
+        return label
+    try:
+        return operator.index(label)
+    except TypeError:
+        raise ValueError(f"label must be a column's position or name, or None, got {label!r}") from None
 
 
 def split(line, delimiter):

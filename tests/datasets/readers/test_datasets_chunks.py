@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench import DoublyStochasticClassifier
+from kernbench import DoublyStochasticClassifier, DoublyStochasticNoveltyDetector
 from kernbench.datasets import DataFileError, chunks, write_svmlight
 
 
@@ -145,3 +145,34 @@ def test_integer_labels_of_64_bits_stay_distinct(kind, tmp_path):
     lines = [f"{label} 1:{k + 1}" if kind == "huge.svm" else f"{k},{label}" for k, label in enumerate(labels)]
     (tmp_path / kind).write_text("\n".join(lines))
     assert np.concatenate([y for _, y in chunks(tmp_path / kind, 2)]).tolist() == labels
+
+
+@pytest.mark.parametrize("kind", ["csv", "svm", "npy", "parquet"])
+def test_labels_may_be_left_out(kind, tmp_path):
+    X, y, path = np.arange(1.0, 16.0).reshape(5, 3), np.arange(5.0) % 2, tmp_path / f"rows.{kind}"
+    if kind == "svm":
+        write_svmlight(path, X, y)
+    elif kind == "npy":
+        np.save(path, X)
+    elif kind == "csv":
+        np.savetxt(path, X, delimiter=",")
+    else:
+        pytest.importorskip("pyarrow")
+        pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c"]).to_parquet(path)
+    stream = chunks(path, 2, label=None)
+    parts = list(stream)
+    assert [y for _, y in parts] == [None] * 3 and stream.n_rows == 5
+    assert np.array_equal(np.concatenate([X.toarray() if sparse.issparse(X) else X for X, _ in parts]), X)
+    model = DoublyStochasticNoveltyDetector(batch_size=2, block_size=1, random_state=0)
+    assert model.fit_chunks(stream).n_features_in_ == 3
+    with pytest.raises(ValueError, match="label must be a column's position or name, or None, got 1.5"):
+        chunks(path, 2, label=1.5)
+
+
+def test_a_truncated_parquet_file_is_a_fault_of_the_file(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "cut.parquet"
+    pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0], "y": [0, 1]}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataFileError, match="cut.parquet: not a complete Parquet"):
+        list(chunks(path, 2))
