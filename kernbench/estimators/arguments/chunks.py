@@ -211,7 +211,12 @@ class Reader:
         return tuple(stacked(column) for column in zip(*parts, strict=True))
 
     def _check_labels(self, y, where):
-        unknown = [] if self.classes is None else np.setdiff1d(y, self.classes).tolist()
+        if self.classes is None:
+            return
+        try:
+            unknown = np.setdiff1d(distinct_labels(y), self.classes).tolist()
+        except (TypeError, ValueError) as error:  # labels that cannot be compared with each other, or with the classes
+            raise ValueError(f"{where}: y holds labels of another type than the classes: {error}") from error
         if unknown:
             known = self.classes.tolist()
             raise ValueError(f"{where}: y holds {unknown[:3]}, which are not among the classes {known}")

@@ -213,6 +213,22 @@ def test_the_error_that_leaves_one_class_is_raised_itself():
     assert not hasattr(model, "classes_")
 
 
+@pytest.mark.parametrize("model", [DoublyStochasticClassifier(random_state=0), KernelSVC(solver="scs", random_state=0)])
+def test_a_label_that_is_missing_late_is_named_by_its_chunk(model):
+    rng = np.random.default_rng(0)
+
+    def chunks():
+        for k in range(3):
+            rows = rng.normal(size=(3000, 2))
+            labels = np.where(rows[:, 0] > 0, "yes", "no").astype(object)
+            if k == 2:
+                labels[:] = np.where(np.arange(3000) % 2, None, labels)
+            yield rows, labels
+
+    with pytest.raises(ValueError, match="chunk 3 of the stream: y holds labels of another type.*NoneType, str"):
+        clone(model).fit_chunks(chunks())
+
+
 @pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
 def test_an_empty_stream_is_refused(chunks):
     with pytest.raises(ValueError, match="the stream is empty"):
