@@ -76,7 +76,8 @@ def encode(value, name, arrays):
 def _encode_dict(value, name, arrays):
     if all(isinstance(key, str) and not key.startswith("$") for key in value):
         return {key: encode(item, f"{name}.{key}", arrays) for key, item in value.items()}
-    return {"$pairs": [[encode(key, name, arrays), encode(item, name, arrays)] for key, item in value.items()]}
+    pairs = enumerate(value.items())
+    return {"$pairs": [[encode(key, name, arrays), encode(item, f"{name}.{k}", arrays)] for k, (key, item) in pairs]}
 
 
 def _encode_kernel(kernel, name, arrays):

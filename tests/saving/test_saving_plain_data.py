@@ -84,3 +84,10 @@ def test_text_that_ends_in_nul_comes_back():
     labels = np.array(["a", "a\0"], dtype=object)
     found = through_json(labels)
     assert found.dtype == object and found.tolist() == labels.tolist()
+
+
+def test_arrays_under_keys_that_are_no_text_stay_apart():
+    value = {"seen": [np.zeros(2)], 1: [np.ones(2)], 2: np.arange(3.0), 3: {4: np.full(1, 7.0)}}
+    found = through_json(value)
+    assert list(found) == list(value) and np.array_equal(found["seen"], value["seen"])
+    assert np.array_equal(found[1], value[1]) and np.array_equal(found[2], value[2]) and found[3][4] == 7.0
