@@ -55,9 +55,18 @@ def host_array(values, name):
 
 
 def dense_array(X):
-    """Return an array, or a data frame as an array: missing values in nullable columns of pandas become NaN."""
+    """Return an array, or a data frame as an array: missing values in nullable columns of pandas become NaN.
+
+    Raises
+    ------
+    ValueError
+        For dates and times beside numbers, which pandas would count in a unit of its own, and for text.
+    """
     values = np.asarray(X)
     if values.dtype.kind == "O" and hasattr(X, "iloc"):
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            if getattr(dtype, "kind", "O") in "mM":
+                raise ValueError(f"the column {name!r} holds {dtype}, not numbers: encode it first, or leave it out")
         return X.to_numpy(dtype=np.float64, na_value=np.nan)
     return values
 

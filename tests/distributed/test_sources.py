@@ -263,7 +263,7 @@ def test_integer_labels_of_64_bits_stay_distinct(tmp_path, kind):
     labels = [0, 2**53, 2**53 + 1, 1, 2**53 + 1]
     lines = [f"{label} 1:{k + 1}" if kind == "svm" else f"{k},{label}" for k, label in enumerate(labels)]
     (tmp_path / f"part.{kind}").write_text("\n".join(lines))
-    assert FileBlocks(tmp_path, label=-1 if kind == "csv" else None).y.tolist() == labels
+    assert FileBlocks(tmp_path, label=-1).y.tolist() == labels
 
 
 def test_data_frames_of_sparse_columns_stay_sparse():
@@ -314,3 +314,25 @@ def test_chunks_on_workers_may_be_sparse_of_any_format(form):
     X = sparse.random(50, 20, 0.1, random_state=0).asformat(form)
     expected = X.toarray()[[*range(40, 50), *range(5)]]
     assert np.array_equal(cut([X, X], [(40, 50), (0, 5)], "float64").toarray(), expected)
+
+
+def test_columns_that_are_no_plain_numbers_are_held_or_refused_as_in_one_process():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
+    for column in (pandas.Categorical([5, 6]), np.array([5, 6.0], dtype=object), [True, False], [5, 6]):
+        one = frame.assign(b=column)
+        rows = FileBlocks([one]).read(0, 2)
+        assert np.array_equal(cut([one], [(0, 2)], describe(one)[1]), rows)
+        assert describe(one)[1] == describe(frame)[1] == rows.dtype == np.float64
+    assert describe(frame[["b"]])[1] == describe(frame[["a"]])[1]  # integers in one partition only
+    for column, message in (
+        (pandas.Categorical(["x", "y"]), "could not convert string to float"),
+        (pandas.array(["x", "y"], dtype="string"), "could not convert string to float"),
+        (pandas.to_datetime(["2020-01-01", "2021-01-01"]), "column 'b' holds datetime64"),
+        (pandas.to_timedelta([1, 2], unit="s"), "column 'b' holds timedelta64"),
+    ):
+        one = frame.assign(b=column)
+        with pytest.raises(ValueError, match=message):
+            FileBlocks([one]).read(0, 2)
+        with pytest.raises(ValueError, match=message):
+            cut([one], [(0, 2)], describe(one)[1])

@@ -44,7 +44,7 @@ class DaskBlocks:
         chunks, described = _without_empty(chunks, described)
         self.names = _checked_names(described)
         sizes = [shape[0] for shape, *_ in described]
-        dtype = described[0][1] if described[0][1] in ("float32", "float64") else "float64"
+        dtype = described[0][1]
         stored = None if described[0][2] is None else sum(n for _, _, n, _ in described)
         self._origin = None
         self.chunk_starts = np.concatenate([[0], np.cumsum(sizes)])

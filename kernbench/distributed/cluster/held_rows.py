@@ -154,17 +154,30 @@ def _itself(X, start):
 
 
 def describe(part):
-    """Return shape, dtype, stored entries (None if dense) and column names of a chunk; check its indices if sparse."""
+    """Return shape, dtype, stored entries (None if dense) and column names of a chunk; check its indices if sparse.
+
+    The dtype is that of the rows as they are held: float32 and float64 are kept, complex numbers are named, to be
+    rejected, and everything else becomes float64.
+    """
     check_indices(part)
     if not hasattr(part, "shape") or len(part.shape) != 2:
         part = np.atleast_1d(np.asarray(part))
-        return part.shape, str(part.dtype), None, None
+        return part.shape, _held_type(part.dtype), None, None
     names = list(part.columns) if hasattr(part, "columns") else None
     part = without_sparse_columns(part)
     dtype = _common_type(part.dtypes) if hasattr(part, "dtypes") else part.dtype
-    return part.shape, str(dtype), part.nnz if sparse.issparse(part) else None, names
+    return part.shape, _held_type(dtype), part.nnz if sparse.issparse(part) else None, names
+
+
+def _held_type(dtype):
+    return str(dtype) if dtype in (np.float32, np.float64) or dtype.kind == "c" else "float64"
 
 
 def _common_type(dtypes):
-    """Return NumPy's type for columns of several types, those of pandas for sparse and nullable columns among them."""
-    return np.result_type(*(getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype)) for dtype in dtypes))
+    """Return NumPy's type for columns of several types, those of pandas for sparse and nullable columns among them.
+
+    Columns of categories, text and times are of type object: `cut` converts them to numbers, or says why it cannot.
+    """
+    known = [getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype)) for dtype in dtypes]
+    is_number = [isinstance(dtype, np.dtype) and dtype.kind in "biufc" for dtype in known]
+    return np.result_type(*(dtype if of_numbers else np.dtype(object) for dtype, of_numbers in zip(known, is_number)))
