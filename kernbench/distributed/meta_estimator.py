@@ -21,6 +21,7 @@ from kernbench.distributed.scaling import fit_scaler
 from kernbench.distributed.spaces import features_of, fit_map
 from kernbench.distributed.tasks import Examples
 from kernbench.estimators.arguments.parameters import callbacks_of
+from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_number
@@ -159,17 +160,19 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 "its own partial_fit(P, Q) with a chunk of each"
             )
         blocks, y = read(self.client, X, y, kind, getattr(self, "n_features_in_", 0))
-        sample_weight = read_weights(self.client, sample_weight, blocks)
+        sample_weight = Examples(blocks, y, read_weights(self.client, sample_weight, blocks), None, 0).checked_weights()
         is_first = not hasattr(self, "estimator_")
         if is_first:
             self.estimator_ = clone(self.estimator)
             self._names = None if blocks.names is None else list(blocks.names)
         self._check_names(blocks.names)
         try:
-            options = {"classes": np.unique(y)} if is_first and is_classifier(self.estimator) else {}
+            options = {"classes": distinct_labels(y)} if is_first and is_classifier(self.estimator) else {}
             for start, rows in chunks_in_order(blocks):
                 here = slice(start, start + rows.shape[0])
                 weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
+                if weights and not np.any(sample_weight[here]):
+                    continue  # of which an estimator could learn nothing
                 self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
                 options = {}
         except BaseException:

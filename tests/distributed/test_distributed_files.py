@@ -14,6 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import kernbench
 from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
+from kernbench.datasets import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks, random_rows
 from kernbench.distributed.blocks.spread import gamma_of, spread_of, spread_of_entries
@@ -275,7 +276,7 @@ def test_a_first_chunk_that_is_refused_leaves_nothing(examples, monkeypatch):
         stream.partial_fit([np.full((1_000, 3), np.nan)], y)
     assert stream.partial_fit([X], y).classes_.tolist() == [-1, 1]
     stream = Distributed(stream.estimator)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="cannot be sorted"):
         stream.partial_fit([X], np.array([1, "a"] * 500, dtype=object))
     assert not hasattr(stream, "estimator_")
     with pytest.raises(ValueError, match="NaN"):  # after the first chunks
@@ -436,3 +437,36 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
     monkeypatch.setattr("kernbench.distributed.meta_estimator.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="bytes a row"):
         model.fit([X], y)
+
+
+def test_a_stream_passes_over_chunks_of_weight_zero(examples, monkeypatch):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 1_000)
+    monkeypatch.setattr(random_rows, "ROWS", 50)
+    X, y = examples(500, 3)
+    weights = np.repeat([0.0, 1.0, 0.0], [160, 240, 100])  # chunks have 80 rows here
+    model = ROCSVC(random_state=0)
+    stream = Distributed(model).partial_fit([X], y, sample_weight=weights)
+    plain = Distributed(model).partial_fit([X[160:400]], y[160:400], sample_weight=weights[160:400])
+    assert np.array_equal(stream.estimator_.coef_, plain.estimator_.coef_)
+    for bad, message in ((np.zeros(500), "at least one non-zero"), (-weights, "at least 0")):
+        fresh = Distributed(model)
+        with pytest.raises(ValueError, match=message):
+            fresh.partial_fit([X], y, sample_weight=bad)
+        assert not hasattr(fresh, "estimator_")
+
+
+@pytest.mark.parametrize("kind", ["npy", "svm", "pairs", "frames"])
+@pytest.mark.parametrize("name", ["lables.npy", "clicked", 2])
+def test_labels_that_no_file_and_no_column_can_be_are_refused(tmp_path, examples, kind, name):
+    X, y = examples(100, 3)
+    if kind == "npy":
+        np.save(tmp_path / "x.npy", X)
+    elif kind == "svm":
+        write_svmlight(tmp_path / "x.svm", X, y)
+    data = {"pairs": [(X, y)], "frames": [pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "clicked"])]}
+    data = data.get(kind, tmp_path)
+    with pytest.raises(ValueError, match="neither a file nor a column"):
+        Distributed(ROCSVC()).fit(data, name)
+    fitted = Distributed(ROCSVC()).fit([X], y)
+    with pytest.raises(ValueError, match="neither a file nor a column"):
+        fitted.score(data, name)
