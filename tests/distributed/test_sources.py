@@ -1,5 +1,6 @@
 """Files of rows: each format gives the rows and labels that were written, in stretches of any bounds."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -336,3 +337,11 @@ def test_columns_that_are_no_plain_numbers_are_held_or_refused_as_in_one_process
             FileBlocks([one]).read(0, 2)
         with pytest.raises(ValueError, match=message):
             cut([one], [(0, 2)], describe(one)[1])
+
+
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+def test_compressed_text_is_refused_whatever_its_name(tmp_path, kind):
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(gzip.compress(b"1 1:2\n" if kind == "svm" else b"1,2\n3,4\n"))
+    with pytest.raises(ValueError, match="x.*: gzip data; parts of a file are found by bytes: unpack it first"):
+        FileBlocks(path)

@@ -21,6 +21,13 @@ _FORMATS = {  # name: first bytes, opener
 }
 
 
+def compression_of(file):
+    """Return ``"gzip"``, ``"bzip2"``, ``"xz"``, or None for plain data, from the first bytes of an open file."""
+    start = file.read(6)
+    file.seek(0)
+    return next((name for name, (magic, _) in _FORMATS.items() if start.startswith(magic)), None)
+
+
 @contextmanager
 def open_bytes(path):
     """Open `path` for reading its decompressed bytes.
@@ -37,9 +44,7 @@ def open_bytes(path):
     with open(path, "rb") as raw:
         if not raw.seekable():
             raise malformed(path, "a pipe or a device; files are read more than once: write the data to one first")
-        start = raw.read(6)
-        raw.seek(0)
-        name = next((name for name, (magic, _) in _FORMATS.items() if start.startswith(magic)), None)
+        name = compression_of(raw)
         if name is None:
             yield raw
             return

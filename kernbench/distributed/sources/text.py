@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 import numpy as np
 
 from kernbench.datasets.errors import malformed
+from kernbench.datasets.readers.compressed import compression_of
 from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
 from kernbench.datasets.readers.delimited import parse_lines
 from kernbench.datasets.readers.delimited_layout import detect_layout
@@ -31,6 +32,8 @@ class TextSource:
         self.title, self._path, self._label = str(path), path, label
         self.n_rows, offsets, labels = 0, [], []
         with open(path, "rb") as file:
+            if (name := compression_of(file)) is not None:
+                raise malformed(path, f"{name} data; parts of a file are found by bytes: unpack it first")
             self._skip_header(file)
             while True:
                 begin = file.tell()
