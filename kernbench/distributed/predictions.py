@@ -74,13 +74,13 @@ class Predictions:
     def score(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
         """Return the accuracy, or R² of targets; for a Dask array y computed on the workers.
 
-        Labels may be in the files, as for `fit`: those of svmlight files are found, a column is named by `y`.
+        Labels and weights are given as to `fit`: labels of svmlight files are found, a column of them is named by `y`.
         """
         is_target = is_regressor(self.estimator)
         if is_collection(X):
             predicted = self.predict(X)
-            if not is_target and hasattr(y, "__dask_graph__") and y.ndim == 1 and sample_weight is None:
-                return _share_of_equal(predicted, y)
+            if not is_target and sample_weight is None and _are_as_many(predicted, y):
+                return float((predicted == y.rechunk(predicted.chunks)).mean().compute())
             predicted, y = predicted.compute(), gathered(self.client, y)
             sample_weight = gathered(self.client, sample_weight)
         elif _is_in_chunks(X):
@@ -93,6 +93,7 @@ class Predictions:
             y = None if y is None or column_of(y) is not None else read_labels(y)
         if y is None:
             raise ValueError(NO_LABELS)
+        sample_weight = None if sample_weight is None else read_labels(sample_weight)
         if np.shape(y)[:1] != (len(predicted),):
             raise ValueError(f"y has shape {np.shape(y)}, but X has {len(predicted)} rows")
         if np.ndim(predicted) == 1:
@@ -168,12 +169,9 @@ def _mean_and_std(predict, X):
     return np.column_stack(predict(X, return_std=True))
 
 
-def _share_of_equal(predicted, y):
-    """Return the mean of equal labels, from one number for each partition."""
-    y = y.to_dask_array() if hasattr(y, "to_dask_array") else y
-    if predicted.chunks != y.chunks and not np.isnan([*predicted.shape, *y.shape]).any():
-        y = y.rechunk(predicted.chunks)
-    return float((predicted == y).mean().compute())
+def _are_as_many(predicted, y):
+    """Whether these are Dask arrays of the same shape, which is known: that of data frames and selections is not."""
+    return hasattr(y, "rechunk") and y.shape == predicted.shape and not np.isnan(y.shape).any()
 
 
 def _is_in_chunks(X):

@@ -143,6 +143,25 @@ def test_a_data_frame_is_fitted_and_predicted_as_its_rows(client, examples, is_s
     assert there.score(rows, y) == here.score([X], y)
 
 
+def test_scores_need_no_known_numbers_of_rows_and_no_client(client, examples):
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(900, 3)
+    frame, series = pandas.DataFrame(X, columns=list("abc")), pandas.Series(y)
+    rows, label = dd.from_pandas(frame, npartitions=3), dd.from_pandas(series, npartitions=2)
+    weights = [np.ones(400), np.full(500, 2.0)]
+    for model in (LinearSVC(solver="bundle", tol=0.1), KernelSVR(kernel="linear", tol=0.1)):
+        fitted = Distributed(model).fit([frame], y)
+        expected, weighted = fitted.score([X], y), fitted.score([X], y, sample_weight=np.concatenate(weights))
+        for own in (None, client):
+            fitted.client = own
+            for labels in (da.from_array(y, chunks=300), label, series, y):
+                assert fitted.score(rows, labels) == expected
+            assert fitted.score(rows, label, sample_weight=weights) == weighted
+    with pytest.raises(ValueError, match=r"y has shape \(899,\), but X has 900 rows"):
+        fitted.score(da.from_array(X, chunks=300), da.from_array(y[1:], chunks=300))
+
+
 def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
     X, y = examples(3_000, 4)
     labels = np.where(X[:, 1] > 1, 2, y)
@@ -271,6 +290,16 @@ def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples)
     here, there = (Distributed(ratio).fit([X[:900]], [X[900:]]), Distributed(ratio, client).fit(rows[:900], rows[900:]))
     assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
     np.testing.assert_allclose(there.log_ratio(rows).compute(), here.log_ratio(X), atol=1e-9)
+
+
+def test_partitions_of_other_types_are_those_of_one_process(client, examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(200, 3)
+    frame = pandas.DataFrame(np.round(3 * X), columns=list("abc"))
+    parts = [frame[:100].astype(int), frame[100:].assign(c=pandas.Categorical(y[100:]))]
+    there = Distributed(ROCSVC(random_state=0), client).fit([dask.delayed(part) for part in parts], y)
+    here = Distributed(ROCSVC(random_state=0)).fit(parts, y)
+    assert np.array_equal(there.estimator_.coef_, here.estimator_.coef_)
 
 
 def test_data_that_do_not_belong_together_are_refused(client, examples):

@@ -62,7 +62,7 @@ def _rows_of(pair, n_columns):
 def gathered(client, y):
     """Return labels or weights as one array: of a Dask array, series or list of chunks, or as they are."""
     if hasattr(y, "__dask_graph__"):
-        return np.asarray(client.compute(y).result())
+        return np.asarray(y.compute() if client is None else client.compute(y).result())
     if is_collection(y):
         return np.concatenate([np.asarray(part) for part in gathered_parts(client, chunks_of(client, y))])
     return y
