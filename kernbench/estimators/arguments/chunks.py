@@ -85,6 +85,11 @@ class Chunk:
         return X, np.asarray(self.y[rows]), weights
 
 
+def unless_alike(weights):
+    """Return weights, or None if they say nothing about the rows that determine a kernel: all are 1, or all are 0."""
+    return weights if np.any(weights) and np.any(weights != 1.0) else None
+
+
 class Reader:
     """Examples of a stream, in the order of its chunks, or at random if it is a list of them.
 
@@ -136,6 +141,8 @@ class Reader:
         -------
         X : ndarray or CSR matrix
         y : ndarray
+        weights : ndarray, or None
+            See `unless_alike`.
         labels : ndarray
             `classes` or, if None, those of y.
         fault : Exception or None
@@ -158,7 +165,7 @@ class Reader:
         # Chunk after chunk so far, and they may be a class each.
         order = self._rng.permutation(len(y)) if self._shuffle else slice(None)
         self._waiting = [(X[order], y[order], weights[order])]
-        return X, y, labels, fault
+        return X, y, unless_alike(weights), labels, fault
 
     def take(self, count):
         """Return (X, y, weights) of up to `count` examples, none at the end of the stream."""

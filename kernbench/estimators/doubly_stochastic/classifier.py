@@ -368,7 +368,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         validate = validation(X_val, y_val)
-        reader, X, y, labels, fault = open_stream(self, chunks, classes)
+        reader, X, y, weights, labels, fault = open_stream(self, chunks, classes)
         if fault is not None and len(labels) < 2:  # the rows before it do not suffice for a model
             raise fault
         check_classification_targets(y)
@@ -380,7 +380,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             codes = np.searchsorted(self.classes_, y)
             return X, self._labels_of(codes), weights * self.class_weight_[codes]
 
-        self._fit_stream(reader, X, take, validate=validate, fault=fault)
+        self._fit_stream(X, weights, take, validate=validate, fault=fault)
         return self
 
     def _set_classes(self, labels):

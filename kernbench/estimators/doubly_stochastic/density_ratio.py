@@ -293,7 +293,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         """
         self._check_parameters()
         firsts = [open_stream(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
-        readers, faults = [first[0] for first in firsts], [first[4] for first in firsts]
+        readers, faults = [first[0] for first in firsts], [first[-1] for first in firsts]
         if readers[0].n_features != readers[1].n_features:
             raise ValueError(
                 f"P has {readers[0].n_features} features, Q has {readers[1].n_features}: they must be the same"
@@ -311,7 +311,7 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             return stacked(parts), np.repeat([1.0, -1.0], sizes), np.repeat(sizes.sum() / sizes, sizes)
 
         fault = next((fault for fault in faults if fault is not None), None)
-        self._fit_stream(readers[0], stacked([first[1] for first in firsts]), take, fault=fault)
+        self._fit_stream(stacked([first[1] for first in firsts]), None, take, fault=fault)
         return self
 
     def _pairs_of(self, P, Q):

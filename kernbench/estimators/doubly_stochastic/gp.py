@@ -378,7 +378,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             n_samples = sum(map(_n_rows, chunks))
         else:
             raise ValueError("give n_samples, the number of rows of all chunks: it scales the regularisation")
-        reader, X, _, _, fault = open_stream(self, chunks, n_classes=0)
+        reader, X, _, weights, _, fault = open_stream(self, chunks, n_classes=0)
         self._set_points(points)
         self.n_samples_ = 0
 
@@ -387,7 +387,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
             self.n_samples_ += np.count_nonzero(weights)
             return X, self._targets(X, targets_of_chunk(y)), weights
 
-        self._fit_stream(reader, X, take, n_rows=max(1, int(n_samples)), fault=fault)
+        self._fit_stream(X, weights, take, n_rows=max(1, int(n_samples)), fault=fault)
         return self
 
     def _set_points(self, points):

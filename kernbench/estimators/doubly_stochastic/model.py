@@ -159,12 +159,12 @@ class DoublyStochasticModel(Model):
         least = _n_used(X, weights) % batch_size or batch_size
         self._run(source, n_rows, start, limit, [], in_stream=True, least=least)
 
-    def _fit_stream(self, reader, X, take, *, n_rows=np.inf, validate=None, fault=None):
-        """Fit to a stream, of which X are the first rows; ``take(count)`` returns coded examples.
+    def _fit_stream(self, X, weights, take, *, n_rows=np.inf, validate=None, fault=None):
+        """Fit to a stream, of which X are the first rows, with their weights; ``take(count)`` returns coded examples.
 
         `fault`, the error that ended the reading of the first rows, is raised after these are learned from.
         """
-        start = self._start(None, X, n_rows, None)
+        start = self._start(None, X, n_rows, weights)
 
         def checked(count):
             found = take(count)

@@ -266,13 +266,13 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
             After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """
         self._check_parameters()
-        reader, X, _, _, fault = open_stream(self, chunks, labelled=False, n_classes=0)
+        reader, X, _, weights, _, fault = open_stream(self, chunks, labelled=False, n_classes=0)
 
         def take(count):
             X, _, weights = reader.take(count)
             return X, None, weights
 
-        self._fit_stream(reader, X, take, fault=fault)
+        self._fit_stream(X, weights, take, fault=fault)
         return self
 
     def _set_function(self, solution, solver):

@@ -324,14 +324,14 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         validate = self._validation(X_val, y_val)
-        reader, X, y, _, fault = open_stream(self, chunks, n_classes=0)
-        self._warn_of_scale(np.asarray(y))
+        reader, X, y, weights, _, fault = open_stream(self, chunks, n_classes=0)
+        self._warn_of_scale(y if weights is None else y[weights > 0])
 
         def take(count):
             X, y, weights = reader.take(count)
             return X, targets_of_chunk(y), weights
 
-        self._fit_stream(reader, X, take, validate=validate, fault=fault)
+        self._fit_stream(X, weights, take, validate=validate, fault=fault)
         return self
 
     def _warn_of_scale(self, y):

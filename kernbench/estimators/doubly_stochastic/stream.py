@@ -27,6 +27,8 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
         Starts at the first row again.
     X, y : ndarrays
         The first rows, X maybe a CSR matrix.
+    weights : ndarray, or None
+        Of the first rows; None if they are alike.
     labels : ndarray
         `classes` or, if None, those of y.
     fault : Exception or None
@@ -40,8 +42,8 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     # A separate generator, so that neither a callback nor the solver changes its draws.
     rng = np.random.default_rng(generator_of(model.random_state).integers(2**63))
     reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled)
-    X, y, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
+    X, y, weights, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
     if len(y) == 0:
         raise fault or ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")
     reader.set_columns(model)
-    return reader, X, y, labels, fault
+    return reader, X, y, weights, labels, fault

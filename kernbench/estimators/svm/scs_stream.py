@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kernbench._random import generator_of
 from kernbench._whole_fits import whole_or_not
+from kernbench.estimators.arguments.chunks import unless_alike
 from kernbench.estimators.arguments.kernel import kernel_of
 from kernbench.estimators.arguments.parameters import callbacks_of, precision
 from kernbench.estimators.arguments.training_data import check_batch, two_labels, weights_of_stream
@@ -88,7 +89,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
     reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
     _configure(model, reader, labels)
-    source = stream.source or _source(model, reader, batch[0], stream.rng)
+    source = stream.source or _source(model, reader, batch[0], unless_alike(batch[2]), stream.rng)
     source.reader = reader
     n_iter, n_rows = model.max_iter, batch[0].shape[0]
     if n_iter == -1:
@@ -107,7 +108,7 @@ def fit_chunks(model, chunks, classes=None):
     entry = check_kernel_svc(model)
     stream = ScsStream(generator_of(model.random_state))
     reader = Reader(chunks, stream.rng)
-    X, y, labels, fault = reader.peek(FIRST_ROWS, classes)
+    X, y, weights, labels, fault = reader.peek(FIRST_ROWS, classes)
     if fault is not None and len(np.unique(y)) < 2:
         raise fault
     if len(y) == 0:
@@ -116,7 +117,7 @@ def fit_chunks(model, chunks, classes=None):
     two_labels(labels)
     reader.set_columns(model)
     _configure(model, reader, labels)
-    source = _source(model, reader, X, stream.rng)
+    source = _source(model, reader, X, weights, stream.rng)
     result = _run(model, entry, stream, source, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
@@ -137,10 +138,10 @@ def _configure(model, reader, labels):
     model.classes_, model.class_weight_ = reader.classes, weights
 
 
-def _source(model, reader, X, rng):
+def _source(model, reader, X, weights, rng):
     vars(model).pop("shape_fit_", None)  # of an earlier fit
     model.dtype_ = precision(model.dtype, np.inf)
-    model.kernel_, model.centre_ = kernel_of(model, X, None, int(rng.integers(2**31))), None
+    model.kernel_, model.centre_ = kernel_of(model, X, weights, int(rng.integers(2**31))), None
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
     return StreamSource(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng, _stay_sparse(X))
 
@@ -163,7 +164,7 @@ def _wait(model, stream, chunks, labels, y):
     stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
     model.dtype_ = precision(model.dtype, np.inf)
-    model.kernel_, model.centre_ = kernel_of(model, kept[0], None, 0), None
+    model.kernel_, model.centre_ = kernel_of(model, kept[0], unless_alike(kept[2]), 0), None
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
     nothing = np.empty((0, kept[0].shape[1]))
     _set_function(model, nothing, np.empty(0), Solution(np.empty(0), only))

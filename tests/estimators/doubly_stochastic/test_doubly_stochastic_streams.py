@@ -229,6 +229,21 @@ def test_a_label_that_is_missing_late_is_named_by_its_chunk(model):
         clone(model).fit_chunks(chunks())
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample")
+@pytest.mark.parametrize("gamma", ["scale", "median"])
+def test_rows_of_weight_zero_do_not_determine_the_kernel_of_a_stream(gamma):
+    both, weights = np.concatenate([X, 1e3 + 1e3 * X]), np.repeat([1.0, 0.0], len(X))
+    scs = KernelSVC(solver="scs", gamma=gamma, max_iter=3, random_state=0)
+    for model in (*(fresh(name, gamma=gamma, max_iter=3)[0] for name in ("classifier", "regressor", "novelty")), scs):
+        y = None if isinstance(model, DoublyStochasticNoveltyDetector) else LABELS
+        y = TARGETS if type(model).__name__ == "DoublyStochasticRegressor" else y
+        twice = None if y is None else np.concatenate([y, y])
+        alone = clone(model).fit_chunks([(X, y)]).kernel_
+        assert clone(model).fit_chunks([(both, twice, weights)]).kernel_.sigma == pytest.approx(alone.sigma, rel=1e-9)
+        batch = clone(model).partial_fit(both, twice, sample_weight=weights)
+        assert batch.kernel_.sigma == pytest.approx(alone.sigma, rel=1e-9)
+
+
 @pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
 def test_an_empty_stream_is_refused(chunks):
     with pytest.raises(ValueError, match="the stream is empty"):
