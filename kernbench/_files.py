@@ -57,9 +57,11 @@ def written_whole(path, mode="w"):
             if target.exists():
                 os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:  # of a write: a full disk
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 

@@ -86,9 +86,10 @@ def test_a_full_disk_leaves_what_was_there(target, monkeypatch, call):
 
     target.write_text("old")
     monkeypatch.setattr(os, call, fail)
-    with pytest.raises(OSError, match="No space left"), written_whole(target) as file:
+    with pytest.raises(OSError, match="No space left") as caught, written_whole(target) as file:
         file.write("new")
     assert os.listdir(target.parent) == [target.name] and target.read_text() == "old"
+    assert caught.value.filename == str(target)
 
 
 def test_text_that_cannot_be_encoded_leaves_what_was_there(target):
