@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 from kernbench import ROCSVC
+from kernbench.datasets import chunks
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks
@@ -345,3 +346,10 @@ def test_compressed_text_is_refused_whatever_its_name(tmp_path, kind):
     path.write_bytes(gzip.compress(b"1 1:2\n" if kind == "svm" else b"1,2\n3,4\n"))
     with pytest.raises(ValueError, match="x.*: gzip data; parts of a file are found by bytes: unpack it first"):
         FileBlocks(path)
+
+
+def test_iterators_are_refused_since_passes_are_many(tmp_path):
+    np.savetxt(tmp_path / "x.csv", np.eye(4), delimiter=",")
+    for data, kind in ((chunks(tmp_path / "x.csv", 2), "FileChunks"), ((np.eye(3) for _ in range(2)), "generator")):
+        with pytest.raises(ValueError, match=f"chunk 0 is a {kind}, not rows: give files, arrays, or a list"):
+            Distributed(ROCSVC()).fit(data, np.arange(4) % 2)

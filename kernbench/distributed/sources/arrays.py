@@ -25,7 +25,12 @@ class ArraySource:
                 X.sum_duplicates()
             self.n_stored = X.nnz
         else:
-            X = dense_array(X)
+            kind, X = type(X).__name__, dense_array(X)
+            if X.ndim == 0:  # an iterator, for instance
+                raise ValueError(
+                    f"{self.title} is a {kind}, not rows: give files, arrays, or a list of these, which are read again "
+                    "in each pass"
+                )
             if X.ndim != 2:
                 raise ValueError(f"{self.title} must have two dimensions, got shape {X.shape}")
         if X.dtype.kind == "c":  # NumPy would drop the imaginary parts
