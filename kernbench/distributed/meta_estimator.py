@@ -75,7 +75,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     novelty detectors from rows alone, ``fit(X)``.
 
     Sums over rows are taken over chunks that depend only on the shape of the data, and in a fixed order: the model does
-    not depend, bit for bit, on how the rows are partitioned and on the number of threads.
+    not depend, bit for bit, on how the rows are partitioned and on the number of threads. Only KernelSVC(solver="scs"),
+    which draws rows from the chunks as they are, depends on where these are cut, as its ``fit_chunks`` does.
 
     Examples
     --------
