@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from kernbench.estimators.arguments.targets import targets_of_chunk
 from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
@@ -79,7 +80,10 @@ class Chunk:
             row = rows[wrong.index(True)]
             sentence = first_not_finite(X, None).partition(", first in row")[0]
             raise ValueError(f"chunk {self.number} of the stream: {sentence}, in row {row} of the chunk")
-        weights = np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
+        try:
+            weights = np.ones(len(rows)) if self.weights is None else np.asarray(self.weights[rows], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"chunk {self.number} of the stream: weights must be numbers: {error}") from error
         if not np.all(np.isfinite(weights) & (weights >= 0)):
             raise ValueError(f"chunk {self.number} of the stream: weights must be finite and at least 0")
         return X, np.asarray(self.y[rows]), weights
@@ -102,6 +106,8 @@ class Reader:
         False reads all rows in their order.
     labelled : bool, default=True
         Whether there are labels.
+    targets : bool, default=False
+        Whether they are targets of a regression, finite numbers.
 
     Attributes
     ----------
@@ -113,9 +119,9 @@ class Reader:
         Names of the columns, if they have any.
     """
 
-    def __init__(self, chunks, rng, *, shuffle=True, labelled=True):
+    def __init__(self, chunks, rng, *, shuffle=True, labelled=True, targets=False):
         self._rng, self._count, self.classes, self.n_features, self.names = rng, 0, None, None, None
-        self._shuffle, self._labelled = shuffle, labelled
+        self._shuffle, self._labelled, self._targets = shuffle, labelled, targets
         self._waiting = []  # examples read to look at labels and scales, which come first
         if not hasattr(chunks, "__iter__"):
             raise ValueError(f"chunks must be a list or an iterator of chunks, got {type(chunks).__name__}")
@@ -218,6 +224,11 @@ class Reader:
         return tuple(stacked(column) for column in zip(*parts, strict=True))
 
     def _check_labels(self, y, where):
+        if self._targets:
+            try:
+                targets_of_chunk(y)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from error
         if self.classes is None:
             return
         try:

@@ -19,7 +19,7 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     classes : array-like, optional
     labelled : bool, default=True
     n_classes : int, default=2
-        Read until this many labels were found.
+        Read until this many labels were found; with 0 they are targets of a regression.
 
     Returns
     -------
@@ -41,7 +41,8 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     """
     # A separate generator, so that neither a callback nor the solver changes its draws.
     rng = np.random.default_rng(generator_of(model.random_state).integers(2**63))
-    reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled)
+    is_regression = labelled and n_classes == 0
+    reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled, targets=is_regression)
     X, y, weights, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)
     if len(y) == 0:
         raise fault or ValueError("the stream is empty: chunks must contain at least one (X, y) with rows")

@@ -244,6 +244,28 @@ def test_rows_of_weight_zero_do_not_determine_the_kernel_of_a_stream(gamma):
         assert batch.kernel_.sigma == pytest.approx(alone.sigma, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", ["regressor", "gp"])
+@pytest.mark.parametrize(
+    "fault, message",
+    [
+        (lambda X, y: (X, np.where(np.arange(3000) == 7, np.nan, y)), "y holds NaN or infinity"),
+        (lambda X, y: (X, np.full(3000, "high")), "y must be numbers"),
+        (lambda X, y: (X, y, np.full(3000, "much")), "weights must be numbers"),
+    ],
+)
+def test_bad_targets_and_weights_are_named_by_their_chunk(name, fault, message):
+    def chunks():
+        rng = np.random.default_rng(0)
+        for k in range(3):
+            rows = rng.normal(size=(3000, 2))
+            yield fault(rows, rows[:, 0]) if k == 2 else (rows, rows[:, 0])
+
+    model, options = fresh(name)[0], {"n_samples": 9000} if name == "gp" else {}
+    with pytest.raises(ValueError, match=f"chunk 3 of the stream: {message}"):
+        model.set_params(max_iter=-1, batch_size=1024).fit_chunks(chunks(), **options)
+    assert model.predict(X).shape == (len(X),)  # of the chunks before
+
+
 @pytest.mark.parametrize("chunks", [[], [(X[:0], LABELS[:0])]])
 def test_an_empty_stream_is_refused(chunks):
     with pytest.raises(ValueError, match="the stream is empty"):
