@@ -413,6 +413,10 @@ def test_standard_deviations_need_a_way():
     model = DoublyStochasticGPRegressor(std="points", random_state=0).fit(X, TARGETS, points=X[:3])
     with pytest.raises(ValueError, match="points given to fit only"):
         model.predict(X[:2], return_std=True)
+    std = model.predict(X[:3], return_std=True)[1]
+    before = std.copy()
+    std[:] = 0.0  # an array of the caller's own
+    np.testing.assert_array_equal(model.predict(X[:3], return_std=True)[1], before)
 
 
 def test_a_std_set_after_fit_does_not_damage_the_file(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 import kernbench
 from kernbench import (
     DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
     DoublyStochasticGPRegressor,
     DoublyStochasticNoveltyDetector,
     DoublyStochasticRegressor,
@@ -92,6 +93,38 @@ def test_a_warm_start_from_far_larger_targets_is_a_cold_start(settings):
     assert warm.n_iter_ == 5
     warm.fit(X, 2.0 * y)
     assert warm.n_iter_ == 10  # these are near enough
+
+
+@pytest.mark.parametrize(
+    "model", [DoublyStochasticClassifier, DoublyStochasticRegressor, DoublyStochasticNoveltyDetector]
+)
+def test_a_warm_start_with_other_weights_is_one_on_other_rows(model):
+    """Rows that lose all weight leave the outputs of the old fit, its window and its place in the pass."""
+    X, y = rows(150)
+    used = np.arange(150) % 3 > 0
+    targets = () if model is DoublyStochasticNoveltyDetector else (y > 0 if model is DoublyStochasticClassifier else y,)
+    settings = {"batch_size": 32, "block_size": 8, "max_iter": 7, "warm_start": True, "random_state": 0}
+    models = [model(Gaussian(), **settings).fit(X, *targets) for _ in range(2)]
+    models[0].fit(X, *targets, sample_weight=used.astype(float))
+    models[1].fit(X[used], *(target[used] for target in targets))
+    np.testing.assert_array_equal(models[0].block_coef_, models[1].block_coef_)
+    np.testing.assert_array_equal(*(each._progress.solution.state["place"] for each in models))
+
+
+@pytest.mark.parametrize(
+    "model", [DoublyStochasticRegressor, DoublyStochasticGPRegressor, DoublyStochasticDensityRatio]
+)
+def test_a_warm_start_on_other_rows_begins_with_their_first_batch(model):
+    X, y = rows(150)
+    if model is DoublyStochasticDensityRatio:
+        first, second = (X[:60], X[60:]), (X[:90], X[90:])  # the same rows as two other samples
+    else:
+        first, second = (X, y), (X, 2.0 * y)
+    settings = {"batch_size": 32, "block_size": 8, "precondition": False, "max_iter": 3, "random_state": 0}
+    warm = model(Gaussian(), warm_start=True, **settings).fit(*first).fit(*second)
+    cold = model(Gaussian(), **settings).fit(*second)
+    assert warm.n_iter_ == [6] and cold.n_iter_ == [3]
+    np.testing.assert_array_equal(*(each._progress.solution.state["place"] for each in (warm, cold)))
 
 
 def test_a_gaussian_process_that_one_step_solves_has_no_warm_start():
@@ -200,6 +233,18 @@ def test_a_few_rows_after_a_fit_hardly_move_the_posterior(first, n):
     moved, spread = model.partial_fit(*later).predict(P, return_std=True)
     assert np.abs(moved - mean).max() < 0.15 and np.abs(spread - std).max() < 0.1
     assert model._progress.solution.state["recent_f"].shape == (min(n + 5, 1_024), 51)
+
+
+def test_rows_that_are_overwritten_after_a_fit_are_still_learned_with():
+    X, y = rows(300)
+    found = []
+    for overwritten in (False, True):
+        data = X.copy(), y.copy()
+        model = DoublyStochasticGPRegressor(gamma=1.0, block_size=64, random_state=0).fit(*data)
+        if overwritten:
+            data[0][:], data[1][:] = 0.0, 0.0
+        found.append(model.partial_fit(*rows(5, seed=2)).predict(X))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_few_rows_without_those_before_them_are_warned_about(tmp_path):

@@ -12,6 +12,7 @@ from kernbench import (
     DoublyStochasticDensityRatio,
     DoublyStochasticGPRegressor,
     DoublyStochasticNoveltyDetector,
+    DoublyStochasticRegressor,
     KernelSVC,
 )
 from kernbench.estimators.arguments.chunks import Chunk
@@ -123,6 +124,17 @@ def test_weights_of_classes_are_weights_of_their_rows():
     by_class.fit_chunks([(X, LABELS)])
     by_row.fit_chunks([(X, LABELS, weights)])
     np.testing.assert_array_equal(by_class.block_coef_, by_row.block_coef_)
+
+
+@pytest.mark.parametrize("model", [DoublyStochasticRegressor, DoublyStochasticNoveltyDetector])
+def test_weights_of_chunks_are_those_of_their_rows(model):
+    n = 6 * SMALL["batch_size"]
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=n)
+    targets = None if model is DoublyStochasticNoveltyDetector else TARGETS[:n]
+    of_batch, of_chunks = (model(gamma=1.0, shuffle=False, **SMALL) for _ in range(2))
+    of_batch.partial_fit(X[:n], targets, sample_weight=weights)
+    of_chunks.fit_chunks([(X[:n], targets, weights)])
+    np.testing.assert_array_equal(of_batch.block_coef_, of_chunks.block_coef_)
 
 
 def test_two_streams_have_the_same_weight_in_a_batch(monkeypatch):

@@ -1,5 +1,7 @@
 """What must hold of doubly stochastic gradients: resuming, sources, weights, threads, bad input."""
 
+import copy
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -30,6 +32,7 @@ def equal_states(a, b):
         AVERAGED,
         {"max_blocks": 3, "precondition": True},
         {"loss": "novelty", "alpha": 0.2},
+        {"loss": "novelty", "alpha": 0.2, **AVERAGED},
         {"window": 30, "precondition": True},
     ],
     ids=str,
@@ -45,6 +48,38 @@ def test_a_resumed_run_is_one_long_run(twin, options, split):
     second.advance(13 - split)
     equal_states(second.solution(), whole.solution())
     assert second.objective() == whole.objective() and second.seed == whole.seed
+
+
+def test_a_batch_that_was_looked_at_only_is_resumed_with():
+    """The objective before the first step is that of the first batch, which is still to be learned from."""
+    X, y = rows_and_labels("log_loss")
+    whole, first = solver_of(X, y, loss="log_loss"), solver_of(X, y, loss="log_loss")
+    first.objective()
+    second = solver_of(X, y, loss="log_loss", initial=first.solution())
+    whole.advance(3), second.advance(3)
+    equal_states(second.solution(), whole.solution())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        AVERAGED,
+        {"window": 30},
+        {"loss": "novelty", "alpha": 0.2},
+        {"loss": "squared_error", "max_blocks": 2, "operator": True},
+    ],
+    ids=str,
+)
+def test_later_steps_leave_a_solution_as_it_is(options):
+    options = {"loss": "log_loss", "max_blocks": 3, **options}
+    X, y = rows_and_labels(options["loss"])
+    solver = solver_of(X, y, **options)
+    solver.advance(9)
+    solution = solver.solution()
+    before = copy.deepcopy(solution)
+    solver.advance(4)
+    equal_states(solution, before)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +217,18 @@ def test_a_step_with_a_window_is_one_on_the_latest_rows(form, weighted):
     np.testing.assert_allclose(solver.recent.f, solver.outputs(recent[0]), rtol=0, atol=1e-12)
 
 
+def test_a_step_of_the_level_with_a_window_is_one_on_the_latest_rows():
+    X, _ = rows_and_labels("novelty", n=32)
+    options = {"loss": "novelty", "alpha": 0.2, "shuffle": False}
+    solver = solver_of(X, None, window=24, **options)
+    solver.advance(1)
+    start = Solution(solver.A.copy(), -solver.loss.parameter, 1)
+    other = solver_of(X[8:], None, batch_size=24, initial=start, **options)
+    other.seed = solver.seed
+    solver.advance(1), other.advance(1)
+    assert solver.loss.parameter == pytest.approx(other.loss.parameter, rel=1e-12)
+
+
 @pytest.mark.parametrize("options", [{"precondition": True}, {"max_blocks": 2, "alpha": 0.3}])
 def test_outputs_at_the_window_are_those_of_the_model(options):
     X, y = rows_and_labels("log_loss", n=70)
@@ -238,6 +285,28 @@ def test_the_objective_is_the_loss_before_learning_and_the_norm():
     solver = solver_of(X, y, loss="squared_error", shuffle=False)
     assert solver.objective() == pytest.approx(0.5 * np.mean(y[:16] ** 2))
     assert np.isnan(solver_on(stream_of(X[:0], y[:0]), loss="squared_error").objective())
+    weights = np.random.default_rng(0).uniform(0.5, 2, size=60)
+    solver = solver_of(X, y, loss="squared_error", weights=weights, shuffle=False)
+    assert solver.objective() == pytest.approx(0.5 * np.mean(weights[:16] * y[:16] ** 2))
+
+
+def test_the_objective_of_a_second_pass_has_no_losses_of_the_first():
+    X, y = rows_and_labels("squared_error", n=48)
+    solver = solver_of(X, y, loss="squared_error", shuffle=False, alpha=0.0)
+    solver.advance(3)
+    f = solver.outputs(X[:16])[:, 0]
+    solver.advance(1)
+    assert solver.objective() == pytest.approx(0.5 * np.mean((f - y[:16]) ** 2), rel=1e-12)
+
+
+def test_the_objective_of_novelty_has_the_level():
+    X, _ = rows_and_labels("novelty", n=16)
+    solver = solver_of(X, None, loss="novelty", alpha=0.2)
+    solver.advance(5)
+    losses = np.maximum(0.0, solver.loss.parameter - solver.outputs(X)[:, 0])
+    solver.advance(1)
+    expected = losses.mean() + 0.1 * len(solver.A) * np.sum(solver.A**2) - 0.2 * solver.loss.parameter
+    assert solver.objective() == pytest.approx(expected, rel=1e-12)
 
 
 # --- bad input

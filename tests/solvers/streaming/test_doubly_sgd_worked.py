@@ -134,3 +134,11 @@ def test_the_counter_counts_feature_values():
         solver = solver_of(X, y, twin, batch_size=16)
         solver.advance(6)
         assert solver.n_feature_values == 16 * 8 * (6 * 5 // 2 + 6)
+
+
+def test_the_counter_counts_the_features_of_a_window():
+    """In each step those of the new block at the rows of the window, for the gradient and for their outputs."""
+    X, y = rows_and_labels(n=96)
+    solver = solver_of(X, y, batch_size=16, window=32)
+    solver.advance(3)
+    assert solver.n_feature_values == 8 * (16 * (1 + 2) + 2 * (16 + 32 + 32))
