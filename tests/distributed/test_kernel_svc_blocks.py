@@ -57,6 +57,7 @@ def test_the_objective_and_the_gap_are_those_of_all_rows(rows):
     dual = np.abs(model.dual_coef_).sum() - 0.5 * squared_norm
     assert model.objective_ == pytest.approx(primal / (3.0 * N), rel=1e-9)
     assert model.duality_gap_ == pytest.approx((primal - dual) / (3.0 * N), rel=1e-6)
+    assert model.trace_["objective"][-1] == pytest.approx(dual / (3.0 * N), rel=1e-6)  # of a dual method
 
 
 def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):

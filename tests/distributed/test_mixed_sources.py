@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import DoublyStochasticClassifier, LinearSVC
+from kernbench import DoublyStochasticClassifier, DoublyStochasticRegressor, LinearSVC
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks
@@ -75,6 +75,17 @@ def test_the_score_of_rows_without_labels_is_refused(both_kinds, tmp_path):
             model.score(X, labels)
     with pytest.raises(ValueError, match="there are no labels"):
         model.score(X, 0)  # the number of a column, of an array without one
+
+
+@pytest.mark.parametrize("target", ["labels", "numbers"])
+def test_the_score_counts_weights(examples, target):
+    X, y = examples(2_000, 4)
+    data = [X[:300], X[300:]]
+    estimator = LINEAR if target == "labels" else DoublyStochasticRegressor(max_iter=5, random_state=0)
+    model, weights = Distributed(estimator).fit(data, y), np.random.default_rng(0).uniform(0, 5, len(y)) * (X[:, 0] > 0)
+    expected = model.estimator_.score(X, y, weights)
+    assert model.score(data, y, weights) == pytest.approx(expected, abs=1e-6)
+    assert abs(model.score(data, y) - expected) > 1e-3
 
 
 @pytest.mark.parametrize("label", ["label", 0])

@@ -8,6 +8,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kernbench.features.blocks import FeatureBlocks, _size_of, feature_block
+from kernbench.features.maps import rows
 from kernbench.features.maps.forms import terms_of
 from kernbench.kernels import Gaussian, SkewedChiSquared
 
@@ -50,6 +51,13 @@ def test_products_are_those_of_the_features(kind, dtype, form):
     Z = feature_block(5, 3, m, wide, kind.kernel, form=kind.form, draws=kind.draws)
     close(maker.transposed(X, 5, 3, G), Z.T @ G, dtype)
     close(maker.features(X, 5, 3), Z, dtype)
+
+
+def test_the_transposed_product_is_over_all_slices_of_rows(monkeypatch):
+    monkeypatch.setattr(rows, "SLICE_VALUES", 160)  # ten rows of features
+    maker, rng = FeatureBlocks(Gaussian(1.5), 16, 3), np.random.default_rng(0)
+    X, G = rng.normal(size=(37, 3)), rng.normal(size=(37, 2))
+    close(maker.transposed(X, 5, 3, G), feature_block(5, 3, 16, X, Gaussian(1.5)).T @ G)
 
 
 def test_a_cache_changes_nothing(kind):

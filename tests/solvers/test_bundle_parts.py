@@ -1,4 +1,6 @@
-"""Parts of the bundle method: the simplex programme, the line search, the preconditioner."""
+"""Parts of the bundle method: the simplex programme, the line search, the preconditioner, the limited memory."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy.optimize import minimize
 
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.problems.ranking.ranked_problem import WindowProblem
+from kernbench.reference.bundle import limited_memory as reference_memory
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import Preconditioner
 from kernbench.reference.bundle.simplex_qp import simplex_qp
@@ -16,6 +19,7 @@ from kernbench.reference.ranking import ranked_risk as reference_ranked_risk
 from kernbench.solvers.bundle._cutting_planes import fit_preconditioner
 from kernbench.solvers.bundle._preconditioner import preconditioner_for
 from kernbench.solvers.bundle._simplex_qp import SimplexQP
+from kernbench.solvers.bundle.limited_memory import LimitedMemory
 from kernbench.solvers.ranking import _problem as pairs_risk
 from kernbench.solvers.ranking import _ranked_risk as ranked_risk
 
@@ -134,3 +138,23 @@ def test_the_band_of_a_density_is_as_wide_with_weights_as_with_repeated_rows(ran
     (whole, _) = densities(of(repeated), design_of, repeated, np.repeat(scores, times))
     owners = np.repeat(np.arange(60), times)
     np.testing.assert_allclose(compiled, np.bincount(owners, whole, minlength=60), rtol=1e-9, atol=1e-14)
+
+
+# --- the limited memory
+
+
+def test_the_memory_holds_the_latest_pairs_in_their_order():
+    design = SimpleNamespace(n_coef=2, is_kernel=False, inner=lambda a, b, scores: float(a @ b))
+    memory, steps = LimitedMemory(reference_memory, design, 3), np.arange(1.0, 11.0).reshape(5, 2)
+    for step in steps:
+        memory.append(0.5, step, None, 2.0 * step, None)
+    state = memory.state()
+    np.testing.assert_array_equal(state["steps"], 0.5 * steps[-3:])
+    np.testing.assert_array_equal(state["changes"], 2.0 * steps[-3:])
+    smaller = LimitedMemory(reference_memory, design, 2)
+    smaller.load(state)
+    np.testing.assert_array_equal(smaller.state()["steps"], 0.5 * steps[-2:])
+    np.testing.assert_allclose(smaller.curvatures, np.sum(steps[-2:] ** 2, axis=1))
+    v = 2.0 * steps[-1]
+    smaller.solve(v, None)
+    np.testing.assert_allclose(v, 0.5 * steps[-1])  # the secant equation of the latest pair

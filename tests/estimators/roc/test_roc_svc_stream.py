@@ -128,7 +128,8 @@ def test_pickled_stream_goes_on():
 def test_ctrl_c_leaves_the_stream_as_it_was(n_steps, monkeypatch):
     """Rows of the batch would count twice when it is given again."""
     model, (X, y) = stream(ROCSVC(random_state=0), 3), draw(100, np.random.default_rng(7))
-    before, expected = model.coef_, deepcopy(model).partial_fit(X, y)
+    before, kept = model.coef_, [reservoir.rows.copy() for reservoir in model._stream.reservoirs]
+    expected = deepcopy(model).partial_fit(X, y)
     step, done = Stream.step, []
 
     def interrupted(self, *args):
@@ -140,9 +141,21 @@ def test_ctrl_c_leaves_the_stream_as_it_was(n_steps, monkeypatch):
         patch.setattr(Stream, "step", interrupted)
         model.partial_fit(X, y)
     assert model.coef_ is before and model.n_iter_[0] < expected.n_iter_[0]
+    for reservoir, rows in zip(model._stream.reservoirs, kept, strict=True):
+        np.testing.assert_array_equal(reservoir.rows, rows)
     again = model.partial_fit(X, y)
     np.testing.assert_array_equal(again.coef_, expected.coef_)
     np.testing.assert_array_equal([again.intercept_, again.n_iter_], [expected.intercept_, expected.n_iter_])
+
+
+def test_the_average_of_the_iterates_weighs_the_later_ones_more():
+    """In proportion to their number; the start counts for nothing."""
+    rng = np.random.default_rng(0)
+    steps, iterates = Stream(None, rng, 1, np.ones(3), np.ones(3)), []
+    for _ in range(5):
+        steps.step(rng.normal(size=(4, 3)), 0.1, lambda margins: margins - 1.0, 1.0)
+        iterates.append(steps.coef)
+    np.testing.assert_allclose(steps.average, np.average(iterates, axis=0, weights=np.arange(1, 6)), rtol=1e-12)
 
 
 def test_fit_is_gone_on_from():

@@ -19,8 +19,16 @@ from sklearn.model_selection import (
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernbench
-from kernbench import KernelRegressor, KernelRegressorCV, LinearSVC, LinearSVCCV, PartialAUCClassifierCV
+from kernbench import (
+    KernelRegressor,
+    KernelRegressorCV,
+    LinearSVC,
+    LinearSVCCV,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+)
 from kernbench.estimators.search import one_kernel
+from kernbench.metrics import partial_auc
 from kernbench.plot import SearchDisplay
 
 TOLERANCE = dict.fromkeys(
@@ -147,6 +155,19 @@ def test_settings_of_one_search():
     assert by_accuracy.alpha_ == by_accuracy.best_params_["alpha"] and not hasattr(by_accuracy, "auc_path_")
     upper = PartialAUCClassifierCV((0.0, 0.2), alphas=[0.01], threshold="window", cv=3).fit(X, y)
     assert upper.fpr_range_ == (0.0, 0.2) and (upper.predict(X)[y == 0] == 1).mean() <= 0.2
+
+
+def test_the_partial_auc_of_held_out_rows_counts_their_weights():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(200, 3)), np.arange(200) % 2, rng.uniform(0.2, 3.0, 200)
+    X[:, 0] += 1.5 * y
+    train, test = next(StratifiedKFold(2).split(X, y))
+    settings = {"fpr_range": (0.0, 0.5), "random_state": 0}
+    search = PartialAUCClassifierCV(alphas=[1e-4], cv=[(train, test)], **settings).fit(X, y, sample_weight=weights)
+    alone = PartialAUCClassifier(alpha=1e-4, **settings).fit(X[train], y[train], sample_weight=weights[train])
+    expected = partial_auc(y[test], alone.decision_function(X[test]), (0.0, 0.5), sample_weight=weights[test])
+    assert search.best_score_ == pytest.approx(expected, abs=1e-3)
+    assert abs(partial_auc(y[test], alone.decision_function(X[test]), (0.0, 0.5)) - expected) > 1e-2
 
 
 def test_several_outputs():

@@ -237,6 +237,17 @@ def test_the_start_does_not_depend_on_the_share_of_a_class(data):
     np.testing.assert_allclose(*starts, rtol=1e-6)
 
 
+def test_the_start_of_the_auc_counts_weights(data):
+    X, y = data
+    weights = np.where(X[:, 0] > 0, 3.0, 1.0)
+    rows = np.repeat(np.arange(len(y)), weights.astype(int))
+    starts = []
+    for data_of_fit in ((X, y, weights), (X[rows], y[rows], None)):
+        task = SpaceTask(PARTIAL_AUC, PartialAUCClassifier(start="auc", alpha=0.1, random_state=0), *data_of_fit)
+        starts.append(_start(task, task.design).coef)
+    np.testing.assert_allclose(*starts, atol=0.05 * np.abs(starts[1]).max())
+
+
 def test_criticality_counts_weights_and_the_penalty(data):
     X, y = data
     weights = np.arange(len(y)) % 3

@@ -100,3 +100,15 @@ def test_a_warm_start_with_a_solver_that_cannot_take_a_kernel_leaves_it():
     model = PartialAUCClassifier((0.0, 0.5), kernel="rbf", warm_start=True, random_state=0).fit(X, y)
     assert model.features_ == "exact"
     assert model.set_params(solver="agd-sbcd", max_iter=20).fit(X, y).features_ == "nystroem"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_objective_of_the_auc_margin_has_the_margin():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.arange(200) % 4 == 0
+    X[y] += 0.5
+    model = AUCMarginClassifier(0.1, margin=3.0, max_iter=200, random_state=0).fit(X, y)
+    scores = model.decision_function(X)
+    short = 3.0 + scores[~y].mean() - scores[y].mean()
+    value = 0.05 * np.sum(model.coef_**2) + scores[y].var() + scores[~y].var() + max(0.0, short) ** 2
+    assert model.objective_ == pytest.approx(value, rel=1e-6)

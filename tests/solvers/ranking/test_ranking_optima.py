@@ -200,3 +200,11 @@ def test_strong_regularisation_has_a_closed_form(twin, ranking, rank):
     solver.advance(50)
     np.testing.assert_allclose(solver.solution().coef, difference / alpha, rtol=0, atol=1e-5)
     assert solver.objective() == pytest.approx(1 - difference @ difference / (2 * alpha), rel=1e-10)
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_function_that_ranks_nothing_is_no_solution(twin, ranking, rank):
+    """For a large alpha the objective of f = 0 is within `tol` of the optimum from the start."""
+    solver = rank(RANKING_SOLVERS[0], twin, ranking(80, 6), alpha=1e4, tol=1e-2)
+    solver.advance(50)
+    assert solver.converged and solver.solution().coef.any()
