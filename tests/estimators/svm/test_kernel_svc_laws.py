@@ -235,3 +235,17 @@ def test_objective_is_that_of_the_loss_and_its_gap_bounds_the_optimum(solver, lo
     assert all(bound <= objective(s * coef, model.intercept_[0] + b) for s in (0, 0.5, 1, 1.5) for b in shifts)
     if solver not in ROUGH:
         assert model.duality_gap_ < 0.3 * model.objective_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_bound_of_conjugate_subgradients_counts_weights():
+    """Long before convergence, where it is that of the averaged subgradient."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y, weights = X[:, 0] + 0.5 * rng.normal(size=80) > 0, rng.integers(1, 6, size=80)
+    model = KernelSVC(solver="wolfe", gamma=1.0, dtype="float64", max_iter=20)
+    found = [
+        model.fit(*data).duality_gap_ / model.objective_
+        for data in ((X, y, weights), (np.repeat(X, weights, axis=0), np.repeat(y, weights)))
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
