@@ -1,4 +1,4 @@
-"""Parts of the bundle method: the simplex programme, the line search, the preconditioner, the limited memory."""
+"""Parts of the bundle method: simplex programme, line search, preconditioner, cuts, limited memory."""
 
 from types import SimpleNamespace
 
@@ -11,11 +11,13 @@ from scipy.optimize import minimize
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.reference.bundle import limited_memory as reference_memory
+from kernbench.reference.bundle.cuts import Cuts as PlainCuts
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import Preconditioner
 from kernbench.reference.bundle.simplex_qp import simplex_qp
 from kernbench.reference.ranking import problem as reference_pairs_risk
 from kernbench.reference.ranking import ranked_risk as reference_ranked_risk
+from kernbench.solvers.bundle._cuts import Cuts
 from kernbench.solvers.bundle._cutting_planes import fit_preconditioner
 from kernbench.solvers.bundle._preconditioner import preconditioner_for
 from kernbench.solvers.bundle._simplex_qp import SimplexQP
@@ -138,6 +140,32 @@ def test_the_band_of_a_density_is_as_wide_with_weights_as_with_repeated_rows(ran
     (whole, _) = densities(of(repeated), design_of, repeated, np.repeat(scores, times))
     owners = np.repeat(np.arange(60), times)
     np.testing.assert_allclose(compiled, np.bincount(owners, whole, minlength=60), rtol=1e-9, atol=1e-14)
+
+
+# --- the cuts
+
+
+@pytest.mark.parametrize("capacity", [5, 100])
+def test_twins_of_cuts_keep_and_drop_the_same(capacity, ranking, design_of):
+    """Cuts that stay idle, those without room, and linear terms that come later: rarely all in one run of a solver."""
+    problem, rng = ranking(12, 3, d=4), np.random.default_rng(0)
+    twins = [make(design_of(problem, twin), capacity) for twin, make in (("compiled", Cuts), ("reference", PlainCuts))]
+    most = 0
+    for round_ in range(60):
+        g, offset = rng.normal(size=12) / 12, float(rng.normal())
+        bounds = []
+        for cuts in twins:
+            cuts.append(g, offset)
+            if round_ % 20 == 7:
+                cuts.add_linear(g[::-1].copy(), 0.3)
+            cuts.kept = cuts.n_cuts - 1
+            bounds.append(cuts.maximise(0.1))
+            cuts.drop_idle()
+        assert bounds[0] == pytest.approx(bounds[1], rel=1e-8)
+        states, most = [cuts.state() for cuts in twins], max(most, twins[0].n_cuts)
+        for name, values in states[0].items():
+            np.testing.assert_allclose(values, states[1][name], rtol=1e-6, atol=1e-8, err_msg=name)
+    assert most == 5 if capacity == 5 else twins[0].n_cuts < most
 
 
 # --- the limited memory
