@@ -24,9 +24,9 @@ PARTS = ("result", "params", "version")  # of what asv keeps of a benchmark; the
 
 
 def commits(last, every, releases):
-    """Hashes, newest first."""
+    """Hashes, newest first; of a release that of the commit, where its tag is an object of its own, too."""
     if releases:
-        words = ["for-each-ref", "--sort=-creatordate", "--format=%(objectname)", "refs/tags/v*"]
+        words = ["rev-list", "--no-walk", "--tags=v*"]
     else:
         words = ["rev-list", "--first-parent", f"--max-count={last}", "HEAD"]
     found = subprocess.run(["git", *words], cwd=HERE, check=True, capture_output=True, text=True)

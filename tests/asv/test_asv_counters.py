@@ -1,6 +1,9 @@
 """The gate of CI: every counter is compared exactly, and the file holds what all records agree on."""
 
 import json
+import os
+import shutil
+import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import SimpleNamespace
@@ -126,6 +129,31 @@ def test_words_after_two_dashes_are_for_asv():
     given = over_commits.parse(["run", "--last", "3", "--", "--machine", "other", "--last"])
     assert (given.last, given.asv) == (3, ["--machine", "other", "--last"])
     assert over_commits.parse(["keep"]).asv == []
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_releases_are_the_commits_of_their_tags_newest_first(tmp_path, monkeypatch):
+    own = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        own |= {f"GIT_{role}_NAME": "A", f"GIT_{role}_EMAIL": "a@example.org"}
+
+    def git(*words, day=1):
+        dates = {name: f"2020-01-0{day}T00:00:00Z" for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE")}
+        done = subprocess.run(
+            ["git", *words], cwd=tmp_path, env=own | dates, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    git("init", "-q")
+    monkeypatch.setattr(over_commits, "HERE", tmp_path)
+    assert over_commits.commits(10, 1, releases=True) == []
+    hashes = []
+    for day, tag in ((1, ["v1"]), (2, ["other"]), (3, ["-a", "-m", "an object of its own", "v2"])):
+        git("commit", "-q", "--allow-empty", "-m", f"day {day}", day=day)
+        git("tag", *tag)
+        hashes.append(git("rev-parse", "HEAD"))
+    assert over_commits.commits(10, 1, releases=True) == [hashes[2], hashes[0]]
+    assert over_commits.commits(2, 1, releases=False) == [hashes[2], hashes[1]]
 
 
 def test_one_run_of_asv_has_all_commits_so_that_one_that_fails_does_not_end_it(monkeypatch):
