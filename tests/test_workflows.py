@@ -1,7 +1,13 @@
-"""Each test runs in a workflow, also those that skip where PyTorch or Dask is not installed."""
+"""Each test runs in a workflow, also those that need PyTorch or Dask; a release has one version everywhere."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
+
+import pytest
+
+from kernbench._version import __version__
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -27,3 +33,17 @@ def test_a_workflow_that_installs_pytorch_tells_pip_where_its_build_without_cuda
         steps = re.split(r"^ *- (?=run:|uses:)", workflow.read_text(encoding="utf-8"), flags=re.MULTILINE)
         found += [step for step in steps if any(f"run: {script}" in step for script in scripts)]
     assert len(found) == len(scripts) and all(f"PIP_FIND_LINKS: {source}\n" in step for step in found)
+
+
+def test_the_citation_has_the_version_of_the_package():
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("tag, passes", [("v1.2.3", True), ("v1.2.4", False), ("v1.2", False)])
+def test_a_release_stops_where_its_tag_is_not_the_version_that_was_built(tag, passes, tmp_path):
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    command = re.search(r"the tag names the version that was built\n.*\n *run: (.*)\n", workflow)[1]
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist" / "kernbench-1.2.3.tar.gz").touch()
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**os.environ, "GITHUB_REF_NAME": tag})
+    assert (done.returncode == 0) is passes
