@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import runpy
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -23,11 +24,42 @@ loader.exec_module(stubs)
 
 @pytest.mark.parametrize("package", stubs.PACKAGES)
 def test_the_stub_names_what_the_package_offers(package):
-    import importlib
-
-    folder = Path(importlib.import_module(package).__file__).parent
+    folder = Path(import_module(package).__file__).parent
     found = (folder / "__init__.pyi").read_text()
     assert found == stubs.stub_of(package), "run tools/types/stubs"
+
+
+COMPILED_STUBS = sorted(Path(kernbench.__file__).parent.rglob("_[a-z]*.pyi"))
+
+
+def parameters(function):
+    """Names and defaults; not which are keywords only, as Cython's text has its ``*`` one place too late."""
+    given = function.args
+    named = [one.arg for one in given.args + given.kwonlyargs if one.arg != "self"]
+    values = [ast.unparse(value) for value in given.defaults + given.kw_defaults if value is not None]
+    return named, values
+
+
+@pytest.mark.parametrize("path", COMPILED_STUBS, ids=lambda path: path.stem)
+def test_the_stub_of_a_compiled_module_is_true(path):
+    """Its classes have those methods and attributes, with those parameters, and no other public ones."""
+    module = import_module(f"kernbench.{path.parent.name}.{path.stem}")
+    classes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)]
+    assert {node.name for node in classes} == {
+        name for name, found in vars(module).items() if inspect.isclass(found) and found.__module__ == module.__name__
+    }
+    for node in classes:
+        found = getattr(module, node.name)
+        assert [base.id for base in node.bases] in ([], [found.__base__.__name__])
+        described = {function.name: function for function in node.body}
+        assert described.keys() - {"__init__"} == {name for name in vars(found) if not name.startswith("_")}
+        for name, function in described.items():
+            if name == "__init__":
+                text = found.__doc__.partition("\n")[0].replace(node.name, "def f", 1) + ": ..."
+                assert parameters(function) == parameters(ast.parse(text).body[0]), node.name
+            elif not function.decorator_list:  # a property has no parameters
+                names = [one for one in inspect.signature(getattr(found, name)).parameters if one != "self"]
+                assert parameters(function)[0] == names, f"{node.name}.{name}"
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
