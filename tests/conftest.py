@@ -26,6 +26,10 @@ from kernbench.kernels.functions import Gaussian, Precomputed
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
 from kernbench.solvers import registry as solvers
 
+# Commands are tested on what they print into a file: these would have rich print for a terminal.
+for asked in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(asked, None)
+
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
