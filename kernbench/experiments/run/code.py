@@ -50,9 +50,9 @@ MEASURE_ALIKE = {
         "frames as output, read-only arrays, metadata routing; intercepts and dual bounds of targets below 1e-60, and "
         "starts far worse than zero; starts of small steps from another C, gamma of weighted sparse rows whose mean "
         "is far from 0, negative levels of indefinite kernels, stochastic window solvers on few rows, parameters, "
-        "indices and shapes that are checked; classes and rows of streams without a weight, sparse rows without entries "
-        "or with unused room, equal rows in Newton's ascent; signals and other threads in long products. Other searches "
-        "and fits have the same numbers, to the bit",
+        "indices and shapes that are checked; classes and rows of streams without a weight, sparse rows without "
+        "entries or with unused room, equal rows in Newton's ascent; signals and other threads in long products. Other "
+        "searches and fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
