@@ -25,7 +25,7 @@ def test_the_choices_come_first(page, records):
     content = page(records.race(1))
     first = content.split("</section>")[0]
     assert "Which method for your data?" in first
-    assert first.index("<figure>") < first.index("What to use") < first.index("<details>")
+    assert first.index('<figure class="wide">') < first.index("What to use") < first.index("<details>")
     assert first.index('<figure class="panels choices">') < first.index("Which method, over all races")
     assert '<a href="#toy-paper">A toy race</a>' in first and '<section id="toy-paper"' in content
 
