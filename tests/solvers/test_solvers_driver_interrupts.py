@@ -55,12 +55,24 @@ def test_ctrl_c_leaves_a_usable_state(clock, where):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_what_ends_a_process_waits_for_the_step_as_ctrl_c_does(clock, monkeypatch, number):
     monkeypatch.setitem(globals(), "press_ctrl_c", lambda: signal.raise_signal(number))
-    before = signal.getsignal(number)
-    with ended_as_by_ctrl_c():
-        solver = Interrupted(clock, "advance", first_check=10)
-        result = run(solver, max_iter=10**6)
+    before = signal.signal(number, signal.SIG_DFL)  # which nohup changes
+    try:
+        with ended_as_by_ctrl_c():
+            solver = Interrupted(clock, "advance", first_check=10)
+            result = run(solver, max_iter=10**6)
+        assert signal.getsignal(number) == signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
     assert result.status == "interrupted" and 200 <= result.n_iter == solver.n_iter < 2000
-    assert signal.getsignal(number) == before
+
+
+def test_signals_that_are_ignored_stay_so():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ended_as_by_ctrl_c():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_time_spent_before_ctrl_c_counts(clock):

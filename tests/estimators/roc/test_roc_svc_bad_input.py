@@ -120,7 +120,7 @@ def test_alphas_are_refused(alphas):
 def test_cross_validation_parameters_are_refused():
     with pytest.raises(ValueError, match="1se"):
         ROCSVCCV(selection="2se").fit(X, Y)
-    with pytest.raises(ValueError, match="n_splits"):
+    with pytest.raises(ValueError, match="cv must be at least 2 folds"):
         ROCSVCCV(cv=1).fit(X, Y)
     with pytest.raises(ValueError, match="one class only"):
         order = np.argsort(Y)
