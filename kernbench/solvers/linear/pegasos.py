@@ -34,9 +34,9 @@ class Pegasos(PrimalSolver):
     random_state : None, int, RandomState or Generator
         Draws the seed of the run, which draws one uniform number per example.
     initial : Solution, optional
-        The starting point. A run of this class with the same `alpha`, `loss`, `batch_size` and `project` is continued
-        exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the data,
-        whichever is more; its best multiple, if w = 0 has a lower objective.
+        The starting point. A run of this class with the same `alpha`, lambda, `loss`, `batch_size` and `project` is
+        continued exactly; any other ``coef`` is a warm start, as if reached by ``n_iter`` steps or a pass over the
+        data, whichever is more; its best multiple, if w = 0 has a lower objective.
     batch_size : int, default=1
         Examples per step.
     project : bool, default=False
@@ -67,7 +67,7 @@ class Pegasos(PrimalSolver):
         self.delay = 0.0 if is_hinge else problem.curvature() * largest / self.lam
         limit = (1.0 if is_hinge else 2.0 * problem.loss_at_zero()) / self.lam
         self.limit = limit if project else np.inf  # of |w|^2
-        self.settings = problem.settings(batch_size, project)
+        self.settings = problem.settings(self.lam, batch_size, project)  # w = g / (lambda t)
         self.first_check = -(-problem.n // batch_size)
         # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 without projections.
         # sum_t (t + t0) w_t = (begun start + sum_i (passed counts_i - lags_i) y_i x_i) / lambda

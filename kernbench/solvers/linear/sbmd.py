@@ -67,7 +67,7 @@ class SBMD(PrimalSolver):
         self.average, self.n_blocks = average, min(n_blocks, d)
         self.ends = d * np.arange(self.n_blocks + 1) // self.n_blocks
         self.cumulative = cumulative_weights(problem.weights)
-        self.settings = problem.settings(n_blocks, self.largest_step)
+        self.settings = problem.settings(self.n_blocks, self.largest_step)
         self.first_check = problem.n
         self.w = np.zeros(d)
         # sum_t t w_t of each block up to its last change, and the sum of the t until then

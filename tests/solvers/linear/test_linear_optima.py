@@ -161,6 +161,16 @@ def test_any_coefficients_are_a_start(entry, loss, ranking, linear):
         linear(entry, "compiled", problem, loss=loss, initial=Solution(np.zeros(7)))
 
 
+@pytest.mark.parametrize("name", ["pegasos", "rbcd", "sbmd"])
+def test_other_weights_begin_at_the_coefficients(name, ranking, linear):
+    """The coefficients of the first solution are those given, not a multiple of them."""
+    entry, problem = get(name, "linear-svm"), ranking(120, 5, d=7, weighted=True)
+    begun = linear(entry, "compiled", problem)
+    begun.advance(1200)
+    rest = linear(entry, "compiled", problem, weights=0.5 * problem.weights, initial=begun.solution())
+    np.testing.assert_allclose(rest.solution().coef, begun.solution().coef, rtol=1e-12)
+
+
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
 def test_as_many_rows_of_weight_zero_but_others_are_a_start(twin, ranking, linear):
     """The order of the rows that an SDCA continues is not that of the rows that have a weight now."""
