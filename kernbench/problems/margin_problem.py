@@ -1,7 +1,7 @@
 """The problem of the kernel solvers: alpha/2 ||f||^2 + (1/n) sum_i w_i l(z_i).
 
-z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) - t_i. One form covers both: z_i = s_i
-(f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 and b = 0 for targets t_i.
+z_i is the margin y_i (f(x_i) + b), or in a regression the residual f(x_i) + b - t_i. One form covers both: z_i = s_i
+(f(x_i) + b) - t_i with signs s_i = y_i and t_i = 0 for labels, s_i = 1 for targets t_i. Without intercept b is 0.
 """
 
 import math
@@ -154,20 +154,20 @@ class MarginProblem:
         other = np.zeros(self.n) if self.loss.lower == 0.0 else -infinite
         return np.minimum(infinite, other), np.maximum(infinite, other)
 
-    def gap(self, coef, responses, intercept):
-        """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
-        bound = dual_bound(
-            self.rows,
-            self.y,
-            coef,
-            alpha=self.alpha,
-            weights=self.weights,
-            fit_intercept=self.fit_intercept,
-            responses=responses,
-            loss=self.loss,
-            targets=self.targets,
-        )
+    def gap(self, coef, responses, intercept, matrix=None):
+        """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum: see `dual_bound`."""
+        bound = self.dual_bound(coef, responses, matrix)
         return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
+
+    def dual_bound(self, coef, responses=None, matrix=None):
+        """Return a lower bound on the optimum from coefficients, and their responses if known.
+
+        Products with the kernel matrix are those of `matrix`, by default of the rows.
+        """
+        return dual_bound(
+            self.rows if matrix is None else matrix, self.y, coef, alpha=self.alpha, weights=self.weights,
+            fit_intercept=self.fit_intercept, responses=responses, loss=self.loss, targets=self.targets,
+        )  # fmt: skip
 
     def settings(self, *others):
         """Return what the state of a solver depends on, besides the data, for comparison with that of another run."""

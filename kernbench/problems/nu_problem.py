@@ -106,12 +106,12 @@ class NuProblem(MarginProblem):
         objectives and gaps near 0, where no share of the objective can be reached."""
         return -0.5 * self.alpha * self.size() ** 2 * largest
 
-    def gap(self, coef, responses, intercept):
-        """Return the objective at f = sum_i coef_i k(x_i, .) minus a lower bound on the optimum."""
+    def dual_bound(self, coef, responses=None, matrix=None):
+        """Return the dual objective of feasible coefficients near `coef`, whose responses may be known."""
         beta = self.feasible(coef)
-        products = responses if np.array_equal(beta, coef) else self.rows.matvec(beta)
-        bound = self.alpha * (self.linear @ beta - 0.5 * (beta @ products))
-        return max(0.0, self.objective(responses, coef @ responses, intercept) - bound)
+        if responses is None or not np.array_equal(beta, coef):
+            responses = (self.rows if matrix is None else matrix).matvec(beta)
+        return self.alpha * (self.linear @ beta - 0.5 * (beta @ responses))
 
 
 class NuClassification(NuProblem):

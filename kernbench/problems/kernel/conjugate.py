@@ -1,5 +1,7 @@
 """Options of the conjugate subgradient methods, checked, and the certified gap on a sample, for both twins."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from kernbench.losses.duality import dual_bound
@@ -85,13 +87,6 @@ def smallest_norm(aa, bb, ab):
     return min(max((bb - ab) / square, 0.0), 1.0) if square > 0.0 else 0.0
 
 
-class _Product:
-    """Products with a kernel matrix, in the form that `dual_bound` expects."""
-
-    def __init__(self, matvec):
-        self.matvec = matvec
-
-
 def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
     """Return `objective` minus the best of the lower bounds on the optimum from several vectors of coefficients.
 
@@ -107,8 +102,9 @@ def certified_gap(matvec, y, weights, alpha, fit_intercept, objective, coefs):
         Coefficients of the iterate and of the averaged subgradient; near the optimum the latter are dual feasible
         without a change.
     """
+    matrix = SimpleNamespace(matvec=matvec)
     settings = {"alpha": alpha, "weights": weights, "fit_intercept": fit_intercept}
-    bounds = [dual_bound(_Product(matvec), y, coef, **settings) for coef in coefs]
+    bounds = [dual_bound(matrix, y, coef, **settings) for coef in coefs]
     return max(0.0, objective - max(bounds))
 
 

@@ -5,7 +5,6 @@ Online methods find a direction; its scale and the intercept can then be optimis
 
 import numpy as np
 
-from kernbench.losses.duality import dual_bound
 from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.multiples import best_multiple
 
@@ -60,19 +59,12 @@ class Expansion:
         """
         coef, responses = (self.coef, self.responses) if dual == "scaled" else self._direction
         problem = self._problem
-        bound = self._bound(coef, responses)
+        bound = problem.dual_bound(coef, responses)
         if isinstance(problem.loss, ResidualLoss) and np.isfinite(problem.loss.smoothness):
             # The slopes of a smooth loss at the responses have less noise than the coefficients of a stochastic method.
             a = -problem.loss.slope(self.responses - problem.targets)
-            bound = max(bound, self._bound(problem.weights * a / (problem.alpha * problem.n)))
+            bound = max(bound, problem.dual_bound(problem.weights * a / (problem.alpha * problem.n)))
         return max(0.0, self.objective() - bound)
-
-    def _bound(self, coef, responses=None):
-        problem = self._problem
-        return dual_bound(
-            problem.rows, problem.y, coef, alpha=problem.alpha, weights=problem.weights, targets=problem.targets,
-            fit_intercept=problem.fit_intercept, responses=responses, loss=problem.loss,
-        )  # fmt: skip
 
 
 def largest_pull(problem):

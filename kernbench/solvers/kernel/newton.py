@@ -21,7 +21,6 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from kernbench.losses.duality import dual_bound
 from kernbench.losses.regression import example_loss
 from kernbench.losses.table import losses_of
 from kernbench.problems.kernel.newton import PROGRESS, SHORTEST
@@ -118,10 +117,5 @@ class Newton(Method):
 
     def gap(self):
         """The objective minus a lower bound on the optimum."""
-        problem, matrix = self.problem, SimpleNamespace(matvec=lambda v: self.K @ v)
-        objective = self.objective()
-        bound = dual_bound(
-            matrix, problem.y, self.coef, alpha=problem.alpha, weights=problem.weights, fit_intercept=False,
-            responses=self.f, loss=problem.loss, targets=problem.targets,
-        )  # fmt: skip
-        return max(0.0, objective - bound)
+        self._compute_matrix()
+        return self.problem.gap(self.coef, self.f, 0.0, SimpleNamespace(matvec=lambda v: self.K @ v))
