@@ -66,7 +66,7 @@ class LinearProblem(MarginProblem):
         """
         return objective > FAR * self.loss_at_zero() * self.total_weight / self.n
 
-    def start(self, initial, settings):
+    def dual_start(self, initial, settings):
         """Return the start of a dual method: its variables, and its state if it can be continued exactly.
 
         Parameters

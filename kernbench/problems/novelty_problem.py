@@ -7,6 +7,8 @@ it has the form of a `MarginProblem` with the loss max(0, -z) and a term that is
 coefficients is not 0, but nu W / (alpha n); their factors in the dual objective are 0:
 
     maximise  -alpha/2 beta' K beta   with  0 <= beta_i <= w_i / (alpha n),  sum beta = nu W / (alpha n).
+
+`NU_LOSSES` are the losses of this problem and of the two of `nu_problem`, by name.
 """
 
 import numpy as np
@@ -27,7 +29,7 @@ class OneClass(NuLoss):
 class NoveltyProblem(NuProblem):
     """A checked problem over the rows of a kernel matrix; y is ignored."""
 
-    def _checked_targets_and_signs(self, y):
+    def _checked_signs_and_targets(self, y):
         return np.ones(self.n), np.zeros(self.n)
 
     def loss_sum(self, responses, intercept):

@@ -84,7 +84,7 @@ class NuProblem(MarginProblem):
 
     def __init__(self, rows, y, *, alpha, weights=None, loss):
         self.loss, self.rows, self.n, self.fit_intercept = loss, rows, rows.n_rows, True
-        self.y, self.targets = self._checked_targets_and_signs(y)
+        self.y, self.targets = self._checked_signs_and_targets(y)
         self.linear = self.targets
         self.weights = self._checked_weights(weights)
         self.total_weight = self.weights.sum()
@@ -124,7 +124,7 @@ class NuClassification(NuProblem):
         of_class = [self.weights[self.y == label].sum() for label in (-1, 1)]
         require_feasible(loss.parameter, of_class, ("-1", "+1"))
 
-    def _checked_targets_and_signs(self, y):
+    def _checked_signs_and_targets(self, y):
         return self._checked_labels(y), np.zeros(self.n)
 
     @property
@@ -175,7 +175,7 @@ class NuRegression(NuProblem):
 
     constraint, lowest = "size", 0.0
 
-    def _checked_targets_and_signs(self, y):
+    def _checked_signs_and_targets(self, y):
         return np.ones(self.n), self._checked_targets(y)
 
     def loss_sum(self, responses, intercept):

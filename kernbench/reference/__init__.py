@@ -6,6 +6,6 @@ compiled twin without the underscore. ``solvers/design`` is ``design.py``; the k
 (``kernels/formulas.py``), and so are their rows; the subfolders of ``features`` are one folder here.
 
 The functions of a core have the names, the parameters and the results of their twins (in float64, up to rounding), and
-a solver that is still a class of its own here the constructor and the iterates of its twin. Clarity comes first: what
+its classes their constructors. Clarity comes first: what
 the compiled twin updates incrementally is recomputed here.
 """

@@ -272,7 +272,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
 
 def _advance(solver, n_iter):
     """Advance the solver; unless it may be interrupted anywhere, KeyboardInterrupt comes when the chunk is done."""
-    if getattr(solver, "is_interruptible", False):
+    if solver.is_interruptible:
         return solver.advance(n_iter)
     with deferred_interrupt() as interrupt:
         advanced = solver.advance(n_iter)

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.extended import EPS, LONG
+from kernbench.problems.certificate.risks import space_is_expansion
 
 SMALL = 0.05  # share of tol, or of a larger gap, that rounding may add to the gap without further computation
 MOST_WORK = 3e7  # multiplications in extended precision that a certificate may cost: up to a second
@@ -62,7 +63,7 @@ def certify(
     scores : callable, optional
         ``scores()`` returns the scores of the training rows as prediction computes them.
     largest : float
-        The largest k(x, x), for an expansion.
+        The largest k(x, x) for an expansion, the largest |x| for weights.
     measure : callable, optional
         ``measure(n_rows)`` returns the `Rounding` as measured on some rows, which is smaller than `known`.
     folding : float
@@ -115,7 +116,7 @@ def allowed(objective, gap, tol):
 def _extended(risk, model, space, largest):
     """Return objective, its error, a lower bound on the optimum, and scores with intercept, in extended precision."""
     coef = np.asarray(model.coef, dtype=LONG)
-    is_expansion = hasattr(space, "kernel")
+    is_expansion = space_is_expansion(space)
     f = space.scores(coef)
     squared_norm = max(LONG(0), space.inner(coef, f))
     value = risk.value(f, model.intercept)

@@ -15,9 +15,7 @@ CHEAP = 16.0  # multiplications per stored value up to which the Hessian is fact
 FIRST = 80.0  # the same for the first time: less than that is not worth a try of conjugate gradients without a factor
 ASCENT = 4.0  # Hessians and factors, in the time of which coordinate ascent may reach the optimum
 FEWEST_PASSES = 32  # of coordinate ascent: where fewer cost as much, Newton steps are cheap
-LATE = (
-    1000  # passes of conjugate gradients without a factor, after which coordinate ascent is tried with a smooth loss,
-)
+LATE = 1000  # passes of conjugate gradients without a factor before coordinate ascent is tried with a smooth loss
 LATE_PASSES = 4 * LATE  # at most: on nearly separable rows it takes hundreds where Newton steps do not end
 HOPELESS = 0.9  # a gap, relative to the objective, at which coordinate ascent is given up early
 
@@ -61,17 +59,16 @@ def most_passes(design):
     return passes if passes >= FEWEST_PASSES else 0
 
 
-def ascends_late(work, n_features, design):
+def ascends_late(work, design):
     """Return whether conjugate gradients without a factor have taken so long that coordinate ascent is worth a try.
 
     Parameters
     ----------
     work : float
         Multiplications of conjugate gradients so far; minus infinity after that try.
-    n_features : int
     design : FeatureDesign
     """
-    return n_features > LARGEST and work >= 2.0 * LATE * design.n_values
+    return design.n_coef > LARGEST and work >= 2.0 * LATE * design.n_values
 
 
 def ascends_in(solver, n, most, deadline=np.inf):

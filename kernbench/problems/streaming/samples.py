@@ -34,8 +34,8 @@ class RowSource:
     y, weights : ndarray of shape (size,)
     share : float
         Share of the rows that can be drawn: the mean loss over a sample times `share` estimates the mean over all rows.
-    n_left : float
-        Rows that are not in the sample yet; inf for a stream.
+    n_left : int
+        Rows that are not in the sample yet.
     dtype : dtype
         Type of kernel values.
     """

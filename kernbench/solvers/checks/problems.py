@@ -9,10 +9,11 @@ from scipy import sparse
 from kernbench.kernels import Gaussian
 from kernbench.pairs import AllPairs
 from kernbench.problems.linear_problem import LinearProblem
-from kernbench.problems.margin_problem import MarginProblem
 from kernbench.problems.novelty_problem import loss_of_name
 from kernbench.problems.nu_problem import NuLoss, kernel_problem
 from kernbench.solvers import driver, registry
+
+CLOSE = 1e-5  # relative gap to which the optimum is enclosed
 
 # The forms of the training rows that solvers of a kind are given.
 FORMS = {
@@ -119,13 +120,13 @@ def objective_of(problem, solution, loss):
 
 
 def _kernel_problem(problem, data, loss):
-    loss, settings = loss_of_name(loss), {"alpha": problem.alpha, "weights": problem.weights}
-    if isinstance(loss, NuLoss):
-        return kernel_problem(data, problem.y, fit_intercept=True, loss=loss, **settings)
-    return MarginProblem(data, problem.y, **{**settings, **problem.kind.defaults, "loss": loss})
+    return kernel_problem(
+        data, problem.y, alpha=problem.alpha, weights=problem.weights, loss=loss_of_name(loss),
+        fit_intercept=problem.kind.defaults.get("fit_intercept", True),
+    )  # fmt: skip
 
 
-def enclosed_optimum(problem, loss, judged, tol=1e-5):
+def enclosed_optimum(problem, loss, judged):
     """A lower and an upper bound on the smallest objective, by kernbench's own solvers: what they reach, and certify.
 
     Where the solver to be judged is the only one, by the gap of its solution as NumPy computes it: by weak duality any
@@ -137,18 +138,17 @@ def enclosed_optimum(problem, loss, judged, tol=1e-5):
     loss : str
     judged : SolverEntry
         The solver that the bounds are to judge, which is left out if there is another one.
-    tol : float
     """
     lower, upper = -np.inf if isinstance(loss_of_name(loss), NuLoss) else 0.0, np.inf
     own = [e for e in registry.SOLVERS if e.is_built_in and e.problem == problem.kind.name and loss in e.losses]
     for entry in [entry for entry in own if entry is not judged] or own:
         solver = build(entry, problem, loss=loss)
         if solver.first_check is None:
-            solver.tol = tol
-        found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
+            solver.tol = CLOSE
+        found = driver.run(solver, tol=CLOSE, max_iter=entry.iteration_limit(problem.n), max_seconds=2.0)
         objective, gap = _recomputed(problem, found.solution, loss) if entry is judged else (found.objective, found.gap)
         lower, upper = lower if gap is None else max(lower, objective - gap), min(upper, objective)
-        if upper - lower <= 2 * tol * abs(upper):
+        if upper - lower <= 2 * CLOSE * abs(upper):
             break
     return lower, upper
 

@@ -27,8 +27,8 @@ exact, too (Keerthi and DeCoste 2005).
 
 A loss with a kink takes dozens of widths, each with its Hessians. In that time coordinate ascent reaches the optimum of
 many problems whose rows are nearly orthogonal or whose columns have like scales: where a Hessian costs far more than a
-pass over the data, it is tried first, and given up as soon as its gap shrinks too slowly. With
-a smooth loss it is tried once, where columns are too many for a factor and conjugate gradients have taken a thousand
+pass over the data, it is tried first, and given up as soon as its gap shrinks too slowly. With a
+smooth loss it is tried once, where columns are too many for a factor and conjugate gradients have taken a thousand
 passes, as they do on nearly separable rows.
 
 With `free_last` the last column holds ones and its coefficient has no penalty: an intercept. It is kept at the minimum
@@ -125,7 +125,7 @@ class Newton(Method):
                 self._begin()
                 if self.converged or self.is_over:
                     break
-            if self.is_late and ascends_late(point.work, self.design.n_coef, self.design):
+            if self.is_late and ascends_late(point.work, self.design):
                 self._ascend_late()
                 if self.converged or self.is_over:
                     break

@@ -185,7 +185,7 @@ class SDCA(Method):
 
     def _start_from(self, initial):
         work, self.n_iter = self.work, initial.n_iter
-        dual, state = self.problem.start(initial, self._settings())
+        dual, state = self.problem.dual_start(initial, self._settings())
         # Other weights may use as many rows, but not the same ones.
         if state is not None and np.all(self.problem.weights[state["order"]] > 0):
             work.order = state["order"].astype(np.int64)

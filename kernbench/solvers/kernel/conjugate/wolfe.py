@@ -51,11 +51,6 @@ class Wolfe(CostlyGap):
         Decrease and flatness that the bracket search requires.
     core : {"compiled", "reference"}, default="compiled"
 
-    Attributes
-    ----------
-    n_null : int
-        Iterations without a step.
-
     References
     ----------
     P. Wolfe, "A method of conjugate subgradients for minimizing nondifferentiable functions", Math. Prog. Study 3
@@ -77,7 +72,6 @@ class Wolfe(CostlyGap):
         problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept)
         self.problem, self.rows, self.eps = problem, rows, eps
         self.is_exact, self.c1, self.c2 = line_search == "exact", c1, c2
-        self.n_null = 0
         self.coef, self.direction, self.part = np.zeros((3, problem.n))  # part: the active part averaged as direction
         self.reset, self.stale = True, False  # stale: responses are due to be recomputed
         self.deadline = np.inf
@@ -117,9 +111,7 @@ class Wolfe(CostlyGap):
             self.reset = True
             return True
         self.reset = False
-        t = self.core.search(self.work, self.is_exact, length, self.c1, self.c2)
-        self.core.move(self.work, t)
-        self.n_null += t == 0.0
+        self.core.move(self.work, self.core.search(self.work, self.is_exact, length, self.c1, self.c2))
         if self.n_iter % RECOMPUTED == 0:
             self._recompute()
         return True

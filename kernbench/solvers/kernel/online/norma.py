@@ -70,9 +70,8 @@ class NORMA(OnlineSolver):
         self.rescale = rescale
         self.numbers = np.zeros(2)  # steps; the intercept
         self.coef, self.responses = np.zeros((2, self.problem.n))  # without labels; where all terms are kept
-        self.terms = np.empty(
-            (0, 3)
-        )  # example, coefficient, step that made it, oldest first; where old ones are dropped
+        # example, coefficient, step that made it, oldest first; where old ones are dropped
+        self.terms = np.empty((0, 3))
         if initial is not None:
             self._start_from(initial)
 
