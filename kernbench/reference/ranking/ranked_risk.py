@@ -11,19 +11,11 @@ with equality at s = r. R is convex, and it is at least U - L, which is not nega
 import numpy as np
 
 from kernbench.problems.ranking.ranked_problem import RankedProblem
+from kernbench.reference import pairs
 from kernbench.reference.bundle.risk import Risk
-from kernbench.reference.pairs.ranked_range import RankedRange
-from kernbench.reference.pairs.structural import StructuralBound
-from kernbench.reference.pairs.window import WindowPairs
 from kernbench.reference.ranking.problem import weighted_variance
 
 WIDTH = 0.2  # of the band that counts as the margin, in standard deviations of the scores
-
-
-class Losses:
-    """The classes that compute what is ranked."""
-
-    WindowPairs, RankedRange, StructuralBound = WindowPairs, RankedRange, StructuralBound
 
 
 class RankedRisk(Risk):
@@ -44,7 +36,7 @@ class RankedRisk(Risk):
         self.design, self.ranked, self.alpha, self.n = design, ranked, alpha, ranked.n
         self.positive, self.weights, self.origin = ranked.positive, ranked.weights, origin
         self.centred_by = None if ranked.centred_by is None else ranked.positive
-        self.losses = ranked.make(Losses)
+        self.losses = ranked.make(pairs)
         self.slopes, self.constant = np.zeros(self.n), 0.0  # of the linear part
         self.at_zero = float(self.losses.value_and_subgradient(np.zeros(self.n))[0])
 

@@ -36,7 +36,7 @@ KB_CLONES KB_UNUSED static void KB_NAME(dense_combine)(const KB_T *KB_RESTRICT x
             sums[k] += g[i] * (double)x[i * d + k];
 }
 
-/* sums_k += sum_i g_i x_ik for rows start to stop of a CSR matrix. */
+/* out_i = <x_i, w> for rows start to stop of a CSR matrix. */
 KB_UNUSED static void KB_NAME(sparse_scores)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
                                              const int64_t *KB_RESTRICT starts, ptrdiff_t start, ptrdiff_t stop,
                                              const double *KB_RESTRICT w, double *KB_RESTRICT out)
@@ -54,6 +54,7 @@ KB_UNUSED static void KB_NAME(sparse_scores)(const KB_T *KB_RESTRICT values, con
     }
 }
 
+/* sums_k += sum_i g_i x_ik for rows start to stop of a CSR matrix. */
 KB_UNUSED static void KB_NAME(sparse_combine)(const KB_T *KB_RESTRICT values, const int32_t *KB_RESTRICT columns,
                                               const int64_t *KB_RESTRICT starts, ptrdiff_t start, ptrdiff_t stop,
                                               const double *KB_RESTRICT g, double *KB_RESTRICT sums)

@@ -1,4 +1,4 @@
-"""Steps of stochastic block mirror descent, and the ascent that bounds its optimum."""
+"""Steps of stochastic block mirror descent."""
 
 from libc.stdint cimport int32_t
 

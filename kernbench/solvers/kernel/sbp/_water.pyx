@@ -206,7 +206,7 @@ cdef class Basin:
         return min(low, self.size - 1)
 
     cdef Py_ssize_t walk(self, const double *c, double mass, double rank, double tie) noexcept nogil:
-        """Whether an example is covered: if it is below the edge, or at it and selected by `tie`."""
+        """Return the example drawn from p* by a pass: by `rank` in the mass below the edge, or by `tie` at the edge."""
         cdef Py_ssize_t k, last = -1
         cdef double target = rank * mass, covered = 0.0, at_edge = 0.0
         for k in range(self.size):
