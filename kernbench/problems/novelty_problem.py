@@ -14,7 +14,7 @@ coefficients is not 0, but nu W / (alpha n); their factors in the dual objective
 import numpy as np
 
 from kernbench.problems.intercept import weighted_quantile
-from kernbench.problems.nu_problem import NuLoss, NuMargin, NuProblem, NuResidual, filled
+from kernbench.problems.nu_problem import SAME_SUM, NuLoss, NuMargin, NuProblem, NuResidual, filled
 
 
 class OneClass(NuLoss):
@@ -51,7 +51,7 @@ class NoveltyProblem(NuProblem):
     def best_intercept(self, responses):
         """Return minus the level below which the share nu of the weight lies."""
         used = self.weights > 0
-        level = min(self.mass, self.weights[used].sum() * (1.0 - 1e-12))
+        level = min(self.mass, self.weights[used].sum() * (1.0 - SAME_SUM))
         return -weighted_quantile(responses[used], self.weights[used], level)
 
     def feasible(self, coef):

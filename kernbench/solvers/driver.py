@@ -231,6 +231,15 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     status = ended or status
         except KeyboardInterrupt:
             status = "interrupted"
+    found = _found(solver, status, message, counted_from)
+    return FitResult(n_iter=solver.n_iter - start, seconds=clock.seconds, trace=trace.columns, **found)
+
+
+def _found(solver, status, message, counted_from):
+    """Return the other fields of the `FitResult` of a run that ended with this status and message.
+
+    Ctrl-C does not lose the solution here: it changes the status, and ends a certificate that takes long.
+    """
     with single_threaded_blas():
         with deferred_interrupt() as interrupt:
             objective = solver.objective()
@@ -250,24 +259,19 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
             estimate, solution = solver.whole_objective() if solver.is_sampled else None, solver.solution()
         if interrupt.asked:
             status = "interrupted"
-        sampled = {}
-        if estimate is not None:
-            sampled = {"objective_of_sample": objective, "objective_error": estimate.error}
-            objective = estimate.value
-    return FitResult(
-        solution=solution,
-        status=status,
-        n_iter=solver.n_iter - start,
-        seconds=clock.seconds,
-        n_kernel_evaluations=n_kernel_evaluations,
-        objective=objective,
-        gap=gap,
-        trace=trace.columns,
-        n_inner_products=solver.n_inner_products,
-        subproblem_gap=solver.subproblem_gap,
-        message=message,
-        **sampled,
-    )
+    found = {
+        "solution": solution,
+        "status": status,
+        "n_kernel_evaluations": n_kernel_evaluations,
+        "objective": objective,
+        "gap": gap,
+        "n_inner_products": solver.n_inner_products,
+        "subproblem_gap": solver.subproblem_gap,
+        "message": message,
+    }
+    if estimate is not None:
+        found |= {"objective": estimate.value, "objective_of_sample": objective, "objective_error": estimate.error}
+    return found
 
 
 def _advance(solver, n_iter):
