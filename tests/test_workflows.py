@@ -1,8 +1,9 @@
-"""Each test runs in a workflow, also those that need PyTorch or Dask; a release has one version everywhere."""
+"""Tests that need PyTorch or Dask run in a workflow; versions, of a release and of Python, are the same everywhere."""
 
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,15 @@ def test_a_release_stops_where_its_tag_is_not_the_version_that_was_built(tag, pa
     (tmp_path / "dist" / "kernbench-1.2.3.tar.gz").touch()
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**os.environ, "GITHUB_REF_NAME": tag})
     assert (done.returncode == 0) is passes
+
+
+def test_versions_of_python_that_are_declared_are_those_that_are_tested_and_have_wheels():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, wheels = settings["project"], settings["tool"]["cibuildwheel"]["build"]
+    declared = re.findall(r"Python :: (3\.\d+)\n", "\n".join([*project["classifiers"], ""]))
+    assert project["requires-python"] == f">={declared[0]}"
+    matrix = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    assert sorted(set(re.findall(r'\{ python: "(3\.\d+)"', matrix))) == declared
+    assert [f"3.{minor}" for minor in re.findall(r"cp3(\d+)-", " ".join(wheels))] == declared
+    by_hand = re.search(r"for python in (.*); do", (ROOT / "tools" / "release" / "build").read_text(encoding="utf-8"))
+    assert by_hand[1].split() == [f"python{version}" for version in declared]
