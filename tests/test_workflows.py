@@ -1,7 +1,8 @@
-"""Tests that need PyTorch or Dask run in a workflow; versions, of a release and of Python, are the same everywhere."""
+"""Tests that need PyTorch or Dask run in a workflow; a release has one version everywhere, and all files."""
 
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -60,3 +61,20 @@ def test_versions_of_python_that_are_declared_are_those_that_are_tested_and_have
     assert [f"3.{minor}" for minor in re.findall(r"cp3(\d+)-", " ".join(wheels))] == declared
     by_hand = re.search(r"for python in (.*); do", (ROOT / "tools" / "release" / "build").read_text(encoding="utf-8"))
     assert by_hand[1].split() == [f"python{version}" for version in declared]
+
+
+@pytest.mark.skipif(shutil.which("git") is None or not (ROOT / ".git").exists(), reason="needs git and a checkout")
+def test_the_source_distribution_holds_all_files_that_are_checked_in(monkeypatch):
+    """Its README says how to run the tests and to build the site, and links to the report."""
+    lists = pytest.importorskip("setuptools.command.egg_info", reason="setuptools reads MANIFEST.in")
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    monkeypatch.chdir(ROOT)
+    found = lists.FileList()
+    for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines():
+        found.process_template_line(line)
+    checked_in = {name for name in done.stdout.splitlines() if os.path.exists(name)}
+    missing = checked_in - {os.path.normpath(name) for name in found.files} - {".gitignore"}
+    by_itself = re.compile(r"MANIFEST\.in|setup\.py|pyproject\.toml|kernbench/.*\.py")  # setuptools adds them untold
+    assert len(checked_in) > 1000 and {name for name in missing if not by_itself.fullmatch(name)} == set()
