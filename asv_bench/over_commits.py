@@ -13,6 +13,7 @@ taken newest first, so that a run that is stopped has measured the end of the ra
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,19 +42,32 @@ def run(given):
 
 
 def keep(source=RESULTS, target=KEPT, bench=FITS):
-    """Copy the results of the benchmarks whose names begin with `bench`, without repeats and intervals.
+    """Copy the results of the benchmarks in whose names `bench` is found, without repeats and intervals.
+
+    Parameters
+    ----------
+    source, target : Path
+    bench : str
+        A regular expression, as for asv.
 
     Returns
     -------
     int
         How many commits were copied.
+
+    Raises
+    ------
+    ValueError
+        If there is no such benchmark; what was kept before stays.
     """
     described = json.loads((source / "benchmarks.json").read_text(encoding="utf-8"))
     chosen = {
         name: {part: entry[part] for part in ("unit", "type", "param_names")}
         for name, entry in described.items()
-        if name.startswith(bench)
+        if name != "version" and re.search(bench, name)
     }
+    if not chosen:
+        raise ValueError(f"no benchmark in {source} matches {bench!r}")
     _write(target / "benchmarks.json", {**chosen, "version": described["version"]})
     n_kept = 0
     for path in sorted(source.glob("*/*.json")):

@@ -193,3 +193,8 @@ def test_what_is_kept_of_asv_has_its_form_without_repeats(tmp_path):
 
     (series,) = read(target)
     assert (series.benchmark, series.points) == ("a.F.f", [(1, "good", 1.0)])
+    with pytest.raises(ValueError, match="no benchmark in .*results matches 'f.F'"):
+        over_commits.keep(machine.parent, target, "f.F")
+    assert read(target) == [series]
+    assert over_commits.keep(machine.parent, target, ".") == 1  # all, as for asv run
+    assert {series.benchmark for series in read(target)} == set(described)
