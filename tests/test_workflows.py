@@ -37,6 +37,16 @@ def test_a_workflow_that_installs_pytorch_tells_pip_where_its_build_without_cuda
     assert len(found) == len(scripts) and all(f"PIP_FIND_LINKS: {source}\n" in step for step in found)
 
 
+@pytest.mark.parametrize("words", [[], ["old"], ["-k", "sdca"]])
+def test_the_suite_with_a_word_it_does_not_know_installs_nothing(words, tmp_path):
+    for name in ("python", "pytest"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} was called\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run([ROOT / "tools" / "suite", *words], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: tools/suite oldest|")
+
+
 def test_the_citation_has_the_version_of_the_package():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
