@@ -20,7 +20,7 @@ from Cython.Build import cythonize  # noqa: E402
 from setuptools import Extension, setup  # noqa: E402
 
 from build_tools.openmp import openmp_flags  # noqa: E402
-from build_tools.stale import options_file, remove_stale_modules  # noqa: E402
+from build_tools.stale import options_file, remove_stale_files  # noqa: E402
 
 DEBUG = os.environ.get("KERNBENCH_DEBUG", "0") not in ("", "0")
 SANITIZE = os.environ.get("KERNBENCH_SANITIZE", "0") not in ("", "0")
@@ -111,6 +111,7 @@ def modules(workers):
 
 if __name__ == "__main__":
     workers = os.cpu_count() or 1
-    if "--inplace" in sys.argv:
-        remove_stale_modules(HERE / "kernbench", generated=(SHARED.rpartition(".")[2],))
+    in_place = [HERE / "kernbench"] if "--inplace" in sys.argv else []
+    for built in (*in_place, *HERE.glob("build/lib*/kernbench")):
+        remove_stale_files(built, HERE / "kernbench", generated=(SHARED.rpartition(".")[2],))
     setup(options={"build_ext": {"parallel": workers}}, ext_modules=modules(workers))

@@ -1,21 +1,27 @@
-"""Compiled modules of earlier builds: whose sources are no longer there, or that were compiled with other options."""
+"""What earlier builds left: files whose sources are no longer there, and modules compiled with other options."""
 
 from importlib.machinery import EXTENSION_SUFFIXES
 
 
-def remove_stale_modules(package, generated=()):
-    """Delete the compiled modules below a folder whose ``.pyx`` was moved or deleted; return their paths.
+def remove_stale_files(built, package, generated=()):
+    """Delete what was built from files of a package that were moved or deleted; return the paths.
 
     Parameters
     ----------
+    built : Path
+        The package itself, after a build in place, or the folder where setuptools collects the files of a wheel: it
+        copies new ones there and takes all that it finds.
     package : Path
+        The sources.
     generated : iterable of str, default=()
         Names of modules without a ``.pyx``.
     """
     stale = []
-    for path in package.rglob(f"*{EXTENSION_SUFFIXES[0]}"):
-        name = path.name.removesuffix(EXTENSION_SUFFIXES[0])
-        if name not in generated and not path.with_name(f"{name}.pyx").exists():
+    for path in [path for path in built.rglob("*") if path.is_file()]:
+        name, _, tag = path.name.removesuffix(EXTENSION_SUFFIXES[-1]).partition(".")
+        is_compiled = path.suffix == EXTENSION_SUFFIXES[-1] and tag  # for this Python, or for another one
+        source = f"{name}.pyx" if is_compiled else path.name
+        if name not in generated and not (package / path.relative_to(built)).with_name(source).exists():
             path.unlink()
             stale.append(path)
     return stale

@@ -1,7 +1,9 @@
-"""An in-place build removes the modules of sources that are gone, and compiles all again with other options."""
+"""A build removes what earlier ones made of sources that are gone, and compiles all again with other options."""
 
 import os
 import shutil
+import subprocess
+import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -28,9 +30,31 @@ def test_modules_without_a_source_are_removed_and_no_others(tmp_path):
         (folder / f"{name}{EXTENSION_SUFFIXES[0]}").touch()
     (folder / "_kept.pyx").touch()
     (folder / "data.so").touch()
-    assert [path.name.partition(".")[0] for path in stale.remove_stale_modules(tmp_path, ("_shared",))] == ["_moved"]
+    (moved,) = stale.remove_stale_files(tmp_path, tmp_path, ("_shared",))
+    assert moved.name.partition(".")[0] == "_moved"
     left = sorted(path.name.partition(".")[0] for path in folder.iterdir())
     assert left == ["_kept", "_kept", "_shared", "data"]
+
+
+def test_a_wheel_has_no_files_of_earlier_builds_whose_sources_are_gone(tmp_path):
+    pytest.importorskip("Cython", reason="setup.py needs Cython")
+    for name in ("setup.py", "build_tools/openmp.py", "build_tools/stale.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    sources, built = tmp_path / "kernbench" / "rooms", tmp_path / "build" / "lib.other" / "kernbench" / "rooms"
+    for folder in (sources, built):
+        folder.mkdir(parents=True)
+        (folder / "kept.py").touch()
+    (sources / "_kept.pyx").touch()
+    compiled = [f"{name}{EXTENSION_SUFFIXES[0]}" for name in ("_kept", "_gone", "_cython")]
+    of_another_python = [f"{name}.cpython-27-other{EXTENSION_SUFFIXES[-1]}" for name in ("_kept", "_gone")]
+    for name in ("gone.py", *compiled, *of_another_python):
+        (built / name).touch()
+    # A command that compiles nothing.
+    command = [sys.executable, "setup.py", "--name", "egg_info", "--egg-base", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name.partition(".")[0] for path in built.iterdir()) == ["_cython", "_kept", "_kept", "kept"]
 
 
 def test_modules_are_compiled_again_if_and_only_if_options_have_changed(tmp_path, monkeypatch):
