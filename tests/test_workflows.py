@@ -47,6 +47,13 @@ def test_the_suite_with_a_word_it_does_not_know_installs_nothing(words, tmp_path
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: tools/suite oldest|")
 
 
+def test_the_main_job_of_the_readme_leaves_the_checked_in_report_alone():
+    """Tests compare that one with the pages, and fail for newcomers who have replaced it."""
+    (command,) = re.findall(r"<!-- main-job -->\n```\n\$ (.*)\n```", (ROOT / "README.md").read_text(encoding="utf-8"))
+    written = re.findall(r"kernbench report .*--out (\w+)/", command)
+    assert written and f"/{written[0]}/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
 def test_the_citation_has_the_version_of_the_package():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
