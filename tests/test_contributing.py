@@ -1,5 +1,7 @@
 """The worked examples of CONTRIBUTING.md run: what its commands write, and the changes that it shows."""
 
+import doctest
+import inspect
 import os
 import re
 import shutil
@@ -91,6 +93,20 @@ def test_the_estimator_is_a_scikit_learn_classifier(alpha_classifier):
         if check["status"] == "failed"
     ]
     assert not failures
+
+
+def test_the_estimator_has_the_types_and_the_docstring_that_tests_of_all_models_ask_for(alpha_classifier, monkeypatch):
+    for method in (alpha_classifier.__init__, alpha_classifier.fit):
+        parameters = list(inspect.signature(inspect.unwrap(method)).parameters.values())[1:]
+        assert all(parameter.annotation is not parameter.empty for parameter in parameters)
+    model, documented = alpha_classifier().fit([[0.0], [1.0]], [0, 1]), alpha_classifier.__doc__
+    assert "All other attributes are those of `LinearSVC`." in documented
+    fitted = {name for name in vars(model) if name.endswith("_")}
+    assert fitted <= set(re.findall(r"\w+_\b", documented + kernbench.LinearSVC.__doc__))
+    monkeypatch.setattr(kernbench, "AlphaClassifier", alpha_classifier, raising=False)
+    (example,) = doctest.DocTestFinder(recurse=False).find(alpha_classifier, "AlphaClassifier")
+    results = doctest.DocTestRunner().run(example)
+    assert results.attempted > 0 and results.failed == 0
 
 
 def test_the_estimator_finds_the_optimum_along_a_path(alpha_classifier, two_classes):
