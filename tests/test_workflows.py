@@ -76,6 +76,8 @@ def test_versions_of_python_that_are_declared_are_those_that_are_tested_and_have
     matrix = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
     assert sorted(set(re.findall(r'\{ python: "(3\.\d+)"', matrix))) == declared
     assert [f"3.{minor}" for minor in re.findall(r"cp3(\d+)-", " ".join(wheels))] == declared
+    (builder,) = (name for name in project["optional-dependencies"]["release"] if name.startswith("cibuildwheel"))
+    assert f'"{builder}"' in (ROOT / "tools" / "release" / "wheels").read_text(encoding="utf-8")
     by_hand = re.search(r"for python in (.*); do", (ROOT / "tools" / "release" / "build").read_text(encoding="utf-8"))
     assert by_hand[1].split() == [f"python{version}" for version in declared]
 
