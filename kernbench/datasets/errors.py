@@ -5,6 +5,10 @@ class DataFileError(ValueError):
     """A data file violates its format; the message names file, line and column."""
 
 
+class EmptyFile(DataFileError):
+    """A data file holds no examples."""
+
+
 class ChecksumMismatch(DataFileError):
     """A file of a known data set has other content than the published one."""
 
@@ -13,7 +17,7 @@ class DatasetUnavailable(OSError):
     """A published data set is not on this computer and could not be downloaded."""
 
 
-def malformed(path, problem, *, line=None, column=None):
+def malformed(path, problem, *, line=None, column=None, kind=DataFileError):
     """Return a `DataFileError` that locates the problem.
 
     Parameters
@@ -25,11 +29,13 @@ def malformed(path, problem, *, line=None, column=None):
         Counted from 1.
     column : int or str, optional
         Counted from 1, or text such as ``"2 ('age')"``.
+    kind : type, default=DataFileError
+        The class of the error.
     """
     place = "" if line is None else f"line {line}"
     if column is not None:
         place += f"{', ' if place else ''}column {column}"
-    return DataFileError(f"{path}: {place}{': ' if place else ''}{problem}")
+    return kind(f"{path}: {place}{': ' if place else ''}{problem}")
 
 
 def shown(token, limit=40):

@@ -75,6 +75,7 @@ def test_a_test_table_with_other_columns_is_told_before_a_pass_over_a_stream_or_
     monkeypatch.setattr(fitting, "_fit", None)
     Path("parts").mkdir()
     shutil.copy("train.csv", "parts")
+    Path("parts/0.csv").write_text("a,b,y\n")  # a part without rows
     told = "swapped.csv: feature 1 is 'b', but the fit had 'a' there"
     args = ("--test", "swapped.csv", "--out", "m.npz")
     assert told in refused("fit", "train.csv", *DOUBLY, "--chunk-rows", "50", *args)

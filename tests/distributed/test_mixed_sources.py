@@ -138,6 +138,7 @@ def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
     tables = folder.parent / "tables"
     tables.mkdir()
     np.save(tables / "0.npy", X[:500].toarray()), as_csv(tables / "1.csv", X[500:].toarray())
+    as_csv(tables / "0.csv", np.empty((0, 12)))  # a header alone
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False) as cluster,
         distributed.Client(cluster) as client,

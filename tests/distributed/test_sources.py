@@ -122,6 +122,27 @@ def test_columns_of_two_precisions_are_read_in_the_wider_one(tmp_path):
     assert rows.dtype == "float64" and rows[0, 1] == 1 / 3
 
 
+@pytest.mark.parametrize(
+    "suffix, content, empty",
+    [
+        ("csv", "a,b,y\n1,2,0\n3,4,1\n", "a,b,y\n"),
+        ("csv", "1,2,0\n3,4,1\n", ""),
+        ("svm", "0 1:1 2:2\n1 1:3 2:4\n", "# no rows\n"),
+    ],
+    ids=["header", "empty", "svmlight"],
+)
+def test_a_part_without_rows_is_skipped(suffix, content, empty, tmp_path):
+    for name, lines in (("0", empty), ("1", content), ("2", empty)):
+        (tmp_path / f"{name}.{suffix}").write_text(lines)
+    blocks = FileBlocks(tmp_path, label=None if suffix == "svm" else -1)
+    assert np.array_equal(rows_of(blocks), [[1, 2], [3, 4]]) and list(blocks.y) == [0, 1]
+    rows, labels = read_whole(tmp_path / f"0.{suffix}", None)
+    assert rows.shape[0] == 0 and labels is None
+    (tmp_path / f"1.{suffix}").unlink()
+    with pytest.raises(ValueError, match="the data hold no rows: .*2.(csv|svm): "):
+        FileBlocks(tmp_path)
+
+
 def test_few_row_groups_are_held(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet

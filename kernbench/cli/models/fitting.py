@@ -119,6 +119,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         column_names,
         is_file,
         label_column,
+        names_in_folder,
         test_rows,
         train_and_test,
     )
@@ -148,10 +149,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
             raise ValueError(f"{data} is a folder, of which all rows are learned from: leave --chunk-rows and "
                              "--test-size out, and give test examples by --test")  # fmt: skip
         if test is not None:
-            from kernbench.distributed.sources import files_of
-
-            first = str(files_of(Path(data))[0])
-            check_names(test, label_column(label), column_names(first, label_column(label)))
+            check_names(test, label_column(label), names_in_folder(data, label_column(label)))
         X = y = names = None
         fitted = BlockFit(model, data, labels_of(label), scheduler)
         seconds, interrupted = _fit(fitted.fit)

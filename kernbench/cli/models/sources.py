@@ -54,6 +54,19 @@ def column_names(source, label):
     return layout.names and [name for i, name in enumerate(layout.names) if i != layout.label]
 
 
+def names_in_folder(folder, label):
+    """Return the `column_names` of the first file of a folder that is not empty."""
+    from kernbench.datasets.errors import EmptyFile
+    from kernbench.distributed.sources import files_of
+
+    for file in files_of(Path(folder)):
+        try:
+            return column_names(str(file), label)
+        except EmptyFile:
+            continue
+    return None
+
+
 def check_names(source, label, fitted):
     """Raise ValueError where the features of a table are not those of the fit, in their order, by their names.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kernbench._names import unknown_name
-from kernbench.datasets.errors import malformed, shown
+from kernbench.datasets.errors import EmptyFile, malformed, shown
 from kernbench.datasets.readers.compressed import open_text
 
 # Tried in this order: decimal commas may occur between semicolons, blanks between commas.
@@ -56,7 +56,7 @@ def detect_layout(path, label, delimiter, header):
     with open_text(path) as file:
         lines = list(islice(((n, line) for n, line in enumerate(file) if line.strip()), 2))
     if not lines:
-        raise malformed(path, "the file is empty; expected a table with one example per line")
+        raise malformed(path, "the file is empty; expected a table with one example per line", kind=EmptyFile)
     line, text = lines[0][0] + 1, lines[0][1]
     if "\0" in text:
         raise malformed(path, "a binary file; expected text", line=line, column=text.index("\0") + 1)
@@ -77,7 +77,7 @@ def detect_layout(path, label, delimiter, header):
     else:
         named = header
     if named and len(lines) == 1:
-        raise malformed(path, "found a header but no examples", line=line)
+        raise malformed(path, "found a header but no examples", line=line, kind=EmptyFile)
     example = split(lines[-1][1], delimiter) if named else first
     return Layout(
         delimiter=delimiter,

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from kernbench._files import written_whole
 from kernbench._typing import Rows
-from kernbench.datasets.errors import DataFileError, malformed, shown
+from kernbench.datasets.errors import DataFileError, EmptyFile, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices, without_duplicates
 from kernbench.validation.arrays import check_indices
@@ -132,7 +132,8 @@ def _label_fields(lines):
 def check_is_not_empty(path, n_samples, n_stored, n_features):
     """Raise `DataFileError` for a file without rows, or without features where `n_features` does not say how many."""
     if n_samples == 0:
-        raise malformed(path, "the file holds no examples; expected lines of the form 'label index:value …'")
+        expected = "expected lines of the form 'label index:value …'"
+        raise malformed(path, f"the file holds no examples; {expected}", kind=EmptyFile)
     if n_features is None and n_stored == 0:
         raise malformed(path, "the file holds labels but no features; expected 'label index:value …'")
 

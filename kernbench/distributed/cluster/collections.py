@@ -32,14 +32,17 @@ def chunks_of(client, X):
 
 
 def chunks_of_files(client, folder, y, least_columns=0):
-    """Return futures of the rows of each file, which workers read, and the labels: y, or those in the files.
+    """Return futures of the rows of each file with rows, which workers read, and the labels: y, or those in the files.
 
     Sparse rows are as wide as those of the widest file, or as `least_columns`.
     """
     label = column_of(y)
     read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(Path(folder))]
-    widths = client.gather([client.submit(_width_of, pair, pure=False) for pair in read], direct=True)
-    widest = max(least_columns, *widths)
+    shapes = client.gather([client.submit(_shape_of, pair, pure=False) for pair in read], direct=True)
+    read = [pair for pair, (n_rows, _) in zip(read, shapes) if n_rows]
+    if not read:
+        raise ValueError("the data hold no rows")
+    widest = max(least_columns, *(n_columns for n_rows, n_columns in shapes if n_rows))
     chunks = [client.submit(_rows_of, pair, widest, pure=False) for pair in read]
     if y is not None and label is None:
         return chunks, y
@@ -47,8 +50,8 @@ def chunks_of_files(client, folder, y, least_columns=0):
     return chunks, None if any(part is None for part in labels) else np.concatenate(labels)
 
 
-def _width_of(pair):
-    return pair[0].shape[1]
+def _shape_of(pair):
+    return pair[0].shape
 
 
 def _rows_of(pair, n_columns):

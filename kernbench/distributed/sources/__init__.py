@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernbench.datasets.errors import EmptyFile
 from kernbench.distributed.sources.arrays import ArraySource
 from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
@@ -30,7 +31,9 @@ SOURCES = {
 
 
 def open_sources(data, label=None, least_columns=0):
-    """Return a list of sources. Files of sparse rows are all as wide as the widest: last columns may be empty in some.
+    """Return a list of sources, without those that hold no rows.
+
+    Files of sparse rows are all as wide as the widest: last columns may be empty in some.
 
     Parameters
     ----------
@@ -45,10 +48,14 @@ def open_sources(data, label=None, least_columns=0):
     ValueError
         Without rows, and if `label` cannot be a column: of svmlight and ``.npy`` files, or of chunks in memory alone.
     """
-    sources = []
+    sources, fault = [], None
     for item in data if isinstance(data, list | tuple) else [data]:
         if isinstance(item, str | Path):
-            sources += [_open(path, label) for path in files_of(Path(item))]
+            for path in files_of(Path(item)):
+                try:
+                    sources.append(_open(path, label))
+                except EmptyFile as error:
+                    fault = error
         elif isinstance(item, tuple):
             sources.append(ArraySource(*item, number=len(sources)))
         else:
@@ -57,7 +64,7 @@ def open_sources(data, label=None, least_columns=0):
         _check_label(label, "the chunks")
     sources = [source for source in sources if source.n_rows > 0]
     if not sources:
-        raise ValueError("the data hold no rows")
+        raise ValueError("the data hold no rows" if fault is None else f"the data hold no rows: {fault}")
     if sources[0].is_sparse:
         widest = max(least_columns, *(source.n_columns for source in sources))
         for source in sources:
@@ -72,8 +79,11 @@ def column_of(y):
 
 
 def read_whole(path, label):
-    """Return all rows of a file, a data frame if its columns have names, and its labels."""
-    source = _open(Path(path), label)
+    """Return all rows of a file, a data frame if its columns have names, and its labels; none of an empty file."""
+    try:
+        source = _open(Path(path), label)
+    except EmptyFile:
+        return np.empty((0, 0)), None
     if source.is_sparse:
         return source.read(0, source.n_rows), source.labels()
     rows = np.empty((source.n_rows, source.n_columns), dtype=source.dtype)
