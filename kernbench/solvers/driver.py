@@ -50,6 +50,8 @@ class FitResult:
         Inner products with rows of explicit features, where the solver counts them.
     objective_of_sample : float or None
         The objective with the losses averaged over the sample only; None for a solver on all rows.
+    sample_grows : bool
+        Whether the sample still grew when the run ended.
     objective_error : float
         Standard error of `objective`; 0.0 where it is exact.
     subproblem_gap : float or None
@@ -79,6 +81,7 @@ class FitResult:
     trace: dict = field(default_factory=dict)
     n_inner_products: int = 0
     objective_of_sample: float | None = None
+    sample_grows: bool = False
     objective_error: float = 0.0
     subproblem_gap: float | None = None
     message: str = ""
@@ -271,6 +274,7 @@ def _found(solver, status, message, counted_from):
     }
     if estimate is not None:
         found |= {"objective": estimate.value, "objective_of_sample": objective, "objective_error": estimate.error}
+        found["sample_grows"] = solver.growing
     return found
 
 

@@ -43,6 +43,8 @@ class Method:
         `known_gap` instead.
     is_sampled : bool
         Whether `objective` is that of a sample of the rows; `whole_objective` then estimates that of all.
+    growing : bool
+        Whether rows joined this sample in the last iteration.
     subproblem_gap : float or None
         The certified gap of the last convex subproblem of a difference of convex functions, whose `gap` is None, in
         units of `objective`; infinity before the first.
@@ -73,6 +75,7 @@ class Method:
     step_name: str | None = None
     gap_is_costly: bool = False
     is_sampled: bool = False
+    growing: bool = False
     subproblem_gap: float | None = None
     tol: float
     min_iter: int | None = None

@@ -147,7 +147,7 @@ def _certifier(model):
     return f"use solver={others[0]!r}, which certifies its solution, or raise tol"
 
 
-def warn_if_sample_misleads(model, results):
+def warn_if_sample_misleads(model, results, *, is_stream=False):
     """Warn where the objective of a sample is clearly below that of all rows; return whether it is."""
     misled = [
         result
@@ -160,16 +160,33 @@ def warn_if_sample_misleads(model, results):
         return False
     worst = max(misled, key=lambda result: result.objective / result.objective_of_sample)
     size = len(worst.solution.state["sample"])
-    cap = int((model.solver_options or {}).get("sample_cap", SAMPLE_CAP))
-    remedy = f'raise the size of the sample, solver_options={{"sample_cap": {2 * cap}}}'
-    if size < cap:  # it was still growing
-        remedy = "raise max_iter"
     warn(
         f"{_named(model)} fitted its sample of {size} rows better than the others: over all rows the objective is "
         f"{worst.objective:.4g} (standard error {worst.objective_error:.1g}), over the sample "
-        f"{worst.objective_of_sample:.4g}. To bring them together, {remedy}."
+        f"{worst.objective_of_sample:.4g}. To bring them together, {_larger_sample(model, worst, size, is_stream)}."
     )
     return True
+
+
+def _larger_sample(model, result, size, is_stream):
+    """Return the advice that makes the sample of a run, now of `size` rows, larger."""
+    options = model.solver_options or {}
+    cap = int(options.get("sample_cap", SAMPLE_CAP))
+    more = []
+    if size == cap:
+        # At the same C the alpha of a stream falls as the sample grows, which is then fitted almost as closely.
+        same_alpha = f", with C={model.C / 2:g} (its n is sample_cap)" if is_stream and "alpha" not in options else ""
+        more += [f'raise the size of the sample, solver_options={{"sample_cap": {2 * cap}}}{same_alpha}']
+    if result.sample_grows:
+        is_limited = result.status in ("max_iter", "max_seconds")
+        more += [f"raise {result.status}" if is_limited else 'set "eps" to 0 in solver_options, which ended the run']
+    if more:
+        return " and ".join(more)
+    if options.get("growth") == 0:
+        return 'raise "s0" in solver_options, the size of the sample, or "growth"'
+    if options.get("validation") == "holdout":
+        return 'set "validation" to "redraw" in solver_options: rows that are set aside do not join the sample'
+    return "fit more rows: the sample holds all there are"
 
 
 def _more(model, limit):

@@ -97,9 +97,9 @@ def partial_fit(model, X, y, classes, sample_weight):
     result = _run(model, entry, stream, source, n_iter)
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
-    # Until the sample is full, more batches are the remedy.
-    if source.n_sample == source.room and not stream.has_warned:
-        stream.has_warned = warn_if_sample_misleads(model, [result])
+    # As long as the sample grows, more batches are the remedy.
+    if source.n_sample == source.room and not result.sample_grows and not stream.has_warned:
+        stream.has_warned = warn_if_sample_misleads(model, [result], is_stream=True)
 
 
 @whole_or_not
@@ -124,7 +124,7 @@ def fit_chunks(model, chunks, classes=None):
     if fault is not None:
         raise fault
     warn_unless_converged(model, [result])
-    warn_if_sample_misleads(model, [result])
+    warn_if_sample_misleads(model, [result], is_stream=True)
 
 
 def _option(model, name, default):

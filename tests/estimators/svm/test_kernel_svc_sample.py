@@ -72,6 +72,38 @@ def test_a_sample_that_still_grows_asks_for_iterations(global_random_seed):
         model.fit(X, y)
 
 
+def grown(options, max_iter=30, fit=None, **parameters):
+    """Fit on samples; return the advice of the warning, and the ratio of the objectives of all rows and the sample."""
+    parameters = {"gamma": 0.5, "C": 10.0, "random_state": 0, **parameters}
+    model = KernelSVC(solver="scs", max_iter=max_iter, solver_options=options, **parameters)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*cloud(1500, 4)) if fit is None else model.fit_chunks(fit)
+    told = [str(one.message).split("together, ")[1] for one in caught if "fitted its sample" in str(one.message)]
+    return "".join(told), model.objective_ / model.objective_of_sample_
+
+
+def test_the_advice_brings_the_objectives_together():
+    """Each line: settings, what the warning says, and settings that do so."""
+    for before, told, after in (
+        (({"sample_cap": 300, "growth": 0},), 'raise "s0"', ({"sample_cap": 300, "growth": 0, "s0": 200},)),
+        (({"sample_cap": 300}, 5), '{"sample_cap": 600} and raise max_iter', ({"sample_cap": 600}, 11)),
+        (({"sample_cap": 300, "growth": 1, "eps": 9.0}, 100), '"eps" to 0', ({"sample_cap": 300, "growth": 1}, 100)),
+        (({"sample_cap": 1400, "validation": "holdout"},), '"validation" to "redraw"', ({"sample_cap": 1400},)),
+    ):
+        advice, ratio = grown(*before)
+        assert told in advice and grown(*after)[1] < ratio, (before, advice)
+
+
+def test_a_larger_sample_of_a_stream_has_the_same_alpha():
+    """n in C = 1 / (alpha n) is its size: with the same C alpha would fall."""
+    advice, ratio = grown({"sample_cap": 300}, 60, stream_of(6000))
+    assert '{"sample_cap": 600}, with C=5 (' in advice
+    assert grown({"sample_cap": 600}, 60, stream_of(6000), C=5.0)[1] < ratio
+    advice, _ = grown({"sample_cap": 300, "alpha": 1 / 3000}, 60, stream_of(6000))
+    assert advice.endswith('{"sample_cap": 600}.')
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_classes_with_few_rows_have_no_objective_of_a_sample(noisy):
     X, y = noisy
