@@ -31,7 +31,7 @@ class KeptRows:
         last = getattr(self, "_progress", None)
         has_window = last is not None and (last.rows is not None or "recent_X" in last.solution.state)
         is_alone = hasattr(self, "block_coef_") and (self.std == "operator" or not has_window)
-        if self.precondition and is_alone and n_rows < min(BATCH, self.n_samples_):
+        if self.precondition and is_alone and n_rows < BATCH:
             what = "standard deviations" if has_window else "the model"
             warn(
                 f"DoublyStochasticGPRegressor: partial_fit learns {what} from these {n_rows} rows without those before "
