@@ -11,7 +11,8 @@ Losses over a range of ranks are differences of two convex functions (``_window.
 * :class:`RankedRange` -- one list of losses;
 * :class:`StructuralBound` -- the convex bound of the partial AUC that SVMpAUC-tight minimises.
 
-All offer compiled solvers the same methods without Python (``_pairs.pxd``, class ``Pairs``). The squared
+All offer compiled solvers the same methods without Python (``_pairs.pxd``, class ``Pairs``). Each object sorts in its
+own memory: one object may be used by one thread at a time, several objects by several threads. The squared
 loss needs no pairs at all (:func:`squared_loss_and_gradient`, :func:`squared_hessian_product`,
 :func:`difference_moments`). Underneath, ``_order`` sorts in memory that is allocated once. For
 :mod:`kernbench.metrics` ``_roc`` sweeps over sorted scores; ``curve`` and ``thresholds`` read them.

@@ -108,6 +108,10 @@ cdef class AllPairs(Pairs):
     ----------
     n_samples, n_positive, n_negative : int
 
+    Notes
+    -----
+    Scores are sorted in memory of the object: use one object in one thread at a time.
+
     Examples
     --------
     >>> pairs = AllPairs([1, 1, -1, -1, -1])

@@ -179,7 +179,8 @@ cdef class WindowPairs(RankedLoss):
 
     Notes
     -----
-    Where negatives are tied at an end of the window, those of the lower index belong to the upper ranks.
+    Where negatives are tied at an end of the window, those of the lower index belong to the upper ranks. Scores are
+    sorted in memory of the object: use one object in one thread at a time.
 
     Examples
     --------
