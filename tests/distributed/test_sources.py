@@ -96,6 +96,18 @@ def test_npy_files_hold_numbers_of_any_kind(tmp_path, stored):
     assert np.array_equal(rows_of(blocks), X.astype(blocks.dtype))
 
 
+@pytest.mark.parametrize("stored", ["float32", ">f8"])
+def test_some_rows_of_npy_files_are_read_without_mapping_them(tmp_path, stored, monkeypatch):
+    """Pages of a map count as memory of the process, and near a row many more than its own are mapped."""
+    X = np.random.default_rng(0).normal(size=(100, 3)).astype(stored)
+    np.save(tmp_path / "0.npy", X[:40]), np.save(tmp_path / "1.npy", X[40:])
+    blocks = FileBlocks(tmp_path)
+    monkeypatch.setattr(np, "memmap", None)
+    for some in ([], [99], [0, 1, 2], range(35, 45), [3, 3, 2, 70, 71, 41, 40, 0]):
+        some = np.array(some, dtype=np.intp)
+        assert np.array_equal(blocks.rows(some), X[some])
+
+
 def test_a_file_without_rows_is_read_whole(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((0, 3)))
     rows, labels = read_whole(tmp_path / "x.npy", None)

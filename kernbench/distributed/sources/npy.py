@@ -31,31 +31,36 @@ class NpySource:
 
     def read_into(self, start, out):
         """Fill `out` with the rows from `start` on."""
-        place = self._offset + int(start) * self.n_columns * self._stored.itemsize
-        if out.dtype == self._stored:
-            self._fill(place, out)
-            return
-        rows = np.empty(out.shape, dtype=self._stored)
-        self._fill(place, rows)
-        out[:] = rows
-
-    def _fill(self, place, rows):
-        """Read bytes from `place` on; the file is open meanwhile only, since a folder may hold thousands."""
-        if rows.size == 0:
-            return  # a view of no bytes cannot be cast
-        left = memoryview(rows).cast("B")
-        with open(self._path, "rb", buffering=0) as file:
-            file.seek(place)
-            while left:
-                count = file.readinto(left)
-                if count == 0:
-                    raise ValueError(f"{self.title} ended while it was read")
-                left = left[count:]
+        rows = out if out.dtype == self._stored else np.empty(out.shape, dtype=self._stored)
+        with self._opened() as file:
+            self._fill(file, start, rows)
+        if rows is not out:
+            out[:] = rows
 
     def take(self, indices):
         """Return some rows."""
-        shape = (self.n_rows, self.n_columns)
-        return np.memmap(self._path, dtype=self._stored, mode="r", offset=self._offset, shape=shape)[indices]
+        rows = np.empty((len(indices), self.n_columns), dtype=self._stored)
+        begins = np.flatnonzero(np.diff(indices, prepend=indices[:1] - 2) != 1)  # of runs of successive rows
+        with self._opened() as file:
+            for begin, end in zip(begins, [*begins[1:], len(rows)]):
+                self._fill(file, indices[begin], rows[begin:end])
+        return rows
+
+    def _opened(self):
+        """Open the file, for one call only: a folder may hold thousands."""
+        return open(self._path, "rb", buffering=0)
+
+    def _fill(self, file, start, rows):
+        """Read the rows from `start` on."""
+        if rows.size == 0:
+            return  # a view of no bytes cannot be cast
+        left = memoryview(rows).cast("B")
+        file.seek(self._offset + int(start) * self.n_columns * self._stored.itemsize)
+        while left:
+            count = file.readinto(left)
+            if count == 0:
+                raise ValueError(f"{self.title} ended while it was read")
+            left = left[count:]
 
     def labels(self):
         """Return None: labels are in other files."""
