@@ -9,27 +9,24 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench
 from kernbench import AUCMarginClassifier, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 
 DRAWS = "batches and landmarks are drawn from the rows there are: weighted and repeated rows agree in the mean only"
-TOLERANCE = "two runs agree to tol=1e-3, not to 1e-7; test_weights_are_repetitions holds those at tol=1e-12 to it"
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
-EXACT = ("dca-exact", "svmpauc-tight")
-CHECKS_OF_WEIGHTS = (check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data)
 
 
 def expected_failures(model):
     """Return the checks that a model is known to fail, each with the reason."""
-    if model.solver == "pesg":
+    if model.solver == "pesg" or is_exact(model):
         return {}
-    return dict.fromkeys(WEIGHTS, TOLERANCE if model.solver in EXACT and model.features != "nystroem" else DRAWS)
+    return dict.fromkeys(WEIGHTS, DRAWS)
+
+
+def is_exact(model):
+    return model.solver in ("dca-exact", "svmpauc-tight") and model.features != "nystroem"
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -48,18 +45,9 @@ def expected_failures(model):
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_check(estimator, check):
+    if check.func.__name__ in WEIGHTS and is_exact(estimator):
+        estimator.set_params(tol=1e-12)  # two fits are compared at 1e-7
     check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("check", CHECKS_OF_WEIGHTS)
-@pytest.mark.parametrize(
-    "model",
-    [PartialAUCClassifier(tol=1e-12), RankedRangeClassifier(tol=1e-12), RankedRangeRegressor(tol=1e-12)],
-    ids=lambda model: type(model).__name__,
-)
-def test_weights_are_repetitions(model, check):
-    check(type(model).__name__, model)
 
 
 def cancer():
