@@ -31,10 +31,6 @@ from kernbench.estimators.search import one_kernel
 from kernbench.metrics import partial_auc
 from kernbench.plot import SearchDisplay
 
-TOLERANCE = dict.fromkeys(
-    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
-    "two runs agree to tol=1e-3, not to 1e-7, as those of PartialAUCClassifier",
-)
 every_face = pytest.mark.parametrize("face", FACES, ids=str)
 LINEAR = [{"loss": "hinge"}, {"class_weight": "balanced"}, {"intercept_scaling": np.inf}, {"solver": "sdca"}]
 REGRESSION = [{"loss": "epsilon_insensitive"}, {"loss": "huber"}, {"solver": "sdca"}, {"fit_intercept": False}]
@@ -206,14 +202,14 @@ def test_scores_are_drawn(face):
     [
         LinearSVCCV([0.1, 1.0], cv=2, random_state=0),
         KernelRegressorCV([0.1, 0.01], kernels=["rbf", "linear"], cv=2),
-        PartialAUCClassifierCV(alphas=[0.01], cv=2, random_state=0),
+        PartialAUCClassifierCV(alphas=[0.01], cv=2, tol=1e-12, random_state=0),
     ],
     ids=lambda search: type(search).__name__,
 )
 def test_conventions_of_scikit_learn(search):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_estimator(search, expected_failed_checks=TOLERANCE if type(search) is PartialAUCClassifierCV else None)
+        check_estimator(search)
 
 
 def test_a_linear_search_keeps_its_model_sparse_on_request():
