@@ -155,6 +155,17 @@ def test_a_part_without_rows_is_skipped(suffix, content, empty, tmp_path):
         FileBlocks(tmp_path)
 
 
+def test_a_table_without_rows_is_skipped_whatever_its_types(tmp_path):
+    """Data frames without rows have columns of objects, which Parquet stores as null."""
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"a": pyarrow.nulls(0), "y": pyarrow.nulls(0)}), tmp_path / "0.parquet")
+    parquet.write_table(pyarrow.table({"a": [1.0, 2.0], "y": [0, 1]}), tmp_path / "1.parquet")
+    blocks = FileBlocks(tmp_path, label="y")
+    assert rows_of(blocks).ravel().tolist() == [1, 2] and blocks.y.tolist() == [0, 1]
+
+
 def test_few_row_groups_are_held(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet

@@ -26,7 +26,8 @@ class ColumnsSource:
         if label is not None and label not in columns:
             raise ValueError(f"{path} has no column {label!r} for the labels: its columns are {columns}")
         self._label, self._columns = label, [name for name in columns if name != label]
-        check_numeric(schema, self._columns, path)
+        if any(sizes):  # columns without rows may be of no type
+            check_numeric(schema, self._columns, path)
         kinds = {schema.field(name).type.to_pandas_dtype() for name in self._columns}
         self.dtype = np.dtype(np.float32 if kinds == {np.float32} else np.float64)
         self.names = np.array(self._columns, dtype=object)
