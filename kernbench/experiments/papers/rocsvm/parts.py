@@ -15,6 +15,11 @@ INCOMPLETE = {"pairs": "n_samples", **ADAMAX}
 # Ours: all pairs, by sorting, to a certified gap.
 EXACT = {"pairs": "all", "solver": "bundle", "tol": 1e-4}
 
+BRACKETS = (
+    "The paper prints a second number in brackets beside each time and AUC, left out here: it calls them standard "
+    "errors, and under Table 3 those of AUCs also standard deviations without a factor of 10⁻³."
+)
+
 HAVE = {  # what the reader of a recommendation has, by task
     "ranking by a linear score": "a rare class, and want scores that rank (AUC)",
     "ranking with a kernel": "a rare class that no linear score ranks (AUC)",
@@ -61,10 +66,7 @@ RACE = {
 
 
 def paper_numbers(rows, population=None):
-    """The paper's numbers.
-
-    The paper prints a number in brackets beside each AUC, which it calls a standard error in the tables and a
-    standard deviation in the text, without a factor of 10⁻³; it is left out.
+    """The paper's numbers, without those in `BRACKETS`.
 
     Parameters
     ----------

@@ -18,7 +18,16 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare.entrants import RANKED_ELSEWHERE, SEARCHED, ZERO_CLASSIFIER, on_landmarks
-from kernbench.experiments.papers.rocsvm.parts import EXACT, HAVE, INCOMPLETE, PAPER, RACE, ROC_SVC, paper_numbers
+from kernbench.experiments.papers.rocsvm.parts import (
+    BRACKETS,
+    EXACT,
+    HAVE,
+    INCOMPLETE,
+    PAPER,
+    RACE,
+    ROC_SVC,
+    paper_numbers,
+)
 
 # Seconds and AUC in percent, as printed, by set and method.
 TABLE = {
@@ -117,6 +126,22 @@ def _claims():
             round(percent / 100, 7),
             datasets=(dataset,),
         )
+    yield Claim(
+        "The paper's method ranks no worse with the Gaussian kernel than with a linear score.",
+        "rbf-incomplete",
+        "linear-incomplete",
+        "auc",
+        0.0,
+    )
+    yield Bound(
+        "On Skin and Accelerometer the paper's method takes no more time with the Gaussian kernel than with a linear "
+        "score.",
+        "rbf-incomplete",
+        "fit_seconds",
+        1.0,
+        baseline="linear-incomplete",
+        datasets=("skin", "accelerometer"),
+    )
     for kernel, name in (("linear", "linear"), ("rbf", "Gaussian")):
         yield Claim(
             f"All pairs solved exactly, {name}, lose no AUC to the paper's method (0.1 points), in no more time.",
@@ -205,5 +230,7 @@ EXPERIMENT = Experiment(
     "before, along all 23, the final fit from 0. The paper names no stopping rule: each fit of Adamax takes at most "
     "1,000 steps, and in the measured final fits this limit ended all. Its steps are 0.002, the usual choice, for "
     "linear scores, and 0.02 for Gaussian ones. Landmarks are 300 centroids. More than half of "
-    "Skin's rows are repeated rows, which a split puts on both sides. One thread.",
+    "Skin's rows are repeated rows, which a split puts on both sides. The paper says that its kernel model has the "
+    "higher AUC on all three sets and trains faster on Skin and Accelerometer; its linear fits take longer than ours, "
+    f"and it does not say after how many steps they end. {BRACKETS} One thread.",
 )

@@ -133,7 +133,7 @@ def _tables(methods, baseline, task):
                 methods=("theorem",),
                 notes=(
                     "The bound's first term falls like 1/√n. Its second one, of the landmarks, grows with n by the "
-                    "paper's own remark, while what it bounds does not.",
+                    "paper's own remark, while the left side, which both bound together, falls.",
                 ),
             )
             for _ in range(task == "ranking with a kernel")
