@@ -21,10 +21,10 @@ TEST_ROWS = (
 )
 
 
-def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE):
-    """Tables of the errors at fixed numbers of evaluations, and of the costs of the runs."""
+def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE, of="evaluations", more=""):
+    """Tables of the errors at fixed numbers of evaluations, and of the costs of the runs, whose note may say `more`."""
     errors = MetricTable(
-        "errors", "Test errors at equal numbers of evaluations", errors, methods=methods, notes=(note, TEST_ROWS)
+        "errors", f"Test errors at equal numbers of {of}", errors, methods=methods, notes=(note, TEST_ROWS)
     )
     costs = MetricTable(
         "costs",
@@ -34,7 +34,7 @@ def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE):
         notes=(
             "Evaluations: as the paper counts them, without a cache. Share computed: the share actually computed, "
             "since rows are cached. Time: includes the evaluation of some 60 models on the way. Working "
-            "memory: the cache, 2 GB at most, and the data.",
+            f"memory: the cache, 2 GB at most, and the data.{more}",
         ),
     )
     return errors, costs
