@@ -117,8 +117,9 @@ def sentence(words):
 
 
 def capitalised(words):
-    """`words` with a capital letter, unless the first is a name such as pAUC."""
-    return words if words[1:2].isupper() else f"{words[:1].upper()}{words[1:]}"
+    """`words` with a capital letter, unless the first is a name such as pAUC or a symbol such as n."""
+    is_symbol = words[1:2] == " " and words[0] != "a"
+    return words if is_symbol or words[1:2].isupper() else f"{words[:1].upper()}{words[1:]}"
 
 
 def listed(names):

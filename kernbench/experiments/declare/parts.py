@@ -267,7 +267,7 @@ class PaperNumber:
         Names of a setting, a method and a metric of the experiment.
     value : float
     error : float or None
-        The standard error it prints beside it.
+        What it prints behind ±, which may be a standard deviation.
     """
 
     dataset: str

@@ -27,17 +27,18 @@ def cross_table(display, results):
         notes.append(
             f"Each entry is the method's value {relation} {peer}, both from the same repeat on the same set-up."
         )
-    rows, has_paper = [], False
+    rows, from_paper = [], []
     for dataset in datasets:
         row = [words(results.category_label("dataset", dataset))]
         for name in names:
             paper, elsewhere = _paper(display, results, metric, dataset, name)
             row.append(_entry(display, results, metric, dataset, name, paper))
-            has_paper = has_paper or bool(paper)
+            from_paper += [paper] if paper else []
             notes += [stand_in(dataset, elsewhere)] if paper and elsewhere else []
         rows.append(tuple(row))
-    if has_paper:
-        notes.append("In brackets: the paper's number.")
+    if from_paper:
+        has_error = any("±" in paper for paper in from_paper)
+        notes.append(f"In brackets: the paper's number{', and the ± that it prints' if has_error else ''}.")
     suffix = f"_{relation}_{display.baseline}" if display.baseline else ""
     is_ratio = display.baseline is not None and not display.difference
     first = Column(metric.label if is_ratio else text.heading(metric), "data", numeric=False)

@@ -138,7 +138,9 @@ def repeats_told(results, cells):
     if not by_number:
         return []
     usual = max(by_number, key=lambda number: len(by_number[number]))
-    told = [text.plural(usual, "repeat")]
+    n_usual = len(by_number[usual])
+    some = "" if len(by_number) == 1 else f" in {n_usual} {'entry' if n_usual == 1 else 'entries'}"
+    told = [f"{text.plural(usual, 'repeat')}{some}"]
     for number, own in sorted(by_number.items()):
         if number != usual and len(own) > MOST_NAMED:
             told.append(f"{number} in {len(own)} entries")

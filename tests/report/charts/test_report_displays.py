@@ -370,6 +370,7 @@ def test_labels_of_ticks_that_run_into_each_other_are_left_out():
 
 def test_a_sentence_begins_with_a_capital_letter_but_for_names():
     assert text.sentence("test error") == "Test error." and text.sentence("pAUC on rows") == "pAUC on rows."
+    assert text.sentence("n drawn pairs") == "n drawn pairs." and text.sentence("a tenth of them") == "A tenth of them."
 
 
 def test_titles_of_panels_fit_by_smaller_letters_and_then_by_fewer():

@@ -37,6 +37,9 @@ def test_cross_table_puts_the_papers_number_beside_ours(toy, records, made):
     assert entries["libsvm_test_error"].text == "14.90 ± 0.00 (14.9)"
     assert entries["smo_test_error"].text == "14.90 ± 0.00 (15.00 ± 0.20)"
     assert entries["sbp_test_error"].text == "14.92 ± 0.00"
+    assert "In brackets: the paper's number, and the ± that it prints." in table.notes
+    without = made(records.race(), CrossTable("t", "T", "test_error"))
+    assert "In brackets: the paper's number." in without.notes
 
 
 def test_cross_table_with_a_baseline_divides_within_a_repeat(toy, records, made):
@@ -83,9 +86,10 @@ def test_every_table_says_how_many_repeats_it_is_of(toy, records, made):
     assert note(single) == "1 repeat: no interval."
     double = [*single, *(records.one(method, repeat=1) for method in methods)]
     assert note(double) == "2 repeats."
-    assert note([*double, records.one("smo", repeat=2)]) == "2 repeats; 3 of SMO on adult."
+    others = f"2 repeats in {len(methods) - 1} entries; 3 of SMO on adult."
+    assert note([*double, records.one("smo", repeat=2)]) == others
     many = [records.one(method, f"d{k}") for method in methods for k in range(2)]
-    assert note([*double, *double, *many]) == "1 repeat; 2 in 5 entries."
+    assert note([*double, *double, *many]) == "1 repeat in 10 entries; 2 in 5 entries."
     assert made(single, MetricTable("m", "M", (Quantity("test_error", "repeats"),))).notes == []
 
 
