@@ -28,14 +28,19 @@ from kernbench.experiments.papers.pauc.parts import (
     stand_in,
 )
 
-# Training pAUC and CPU seconds of SVMpAUC-tight; seconds of AGD-SBCD until it passes that; its final pAUC and seconds.
+# Training pAUC and CPU seconds of SVMpAUC-tight; of AGD-SBCD final pAUC, what is printed behind its ±, and CPU seconds.
 TABLE = {
-    "cardiomegaly": (0.6259, 95.14, 2.91, 0.7005, 118.32),
-    "edema": (0.5860, 90.83, 3.36, 0.7214, 415.66),
-    "consolidation": (0.3745, 90.56, 3.26, 0.4910, 181.70),
-    "atelectasis": (0.3895, 89.64, 10.09, 0.4616, 187.36),
-    "pleural-effusion": (0.7267, 90.86, 3.97, 0.8272, 238.10),
+    "cardiomegaly": (0.6259, 95.14, 0.7005, 0.0003, 118.32),
+    "edema": (0.5860, 90.83, 0.7214, 0.0024, 415.66),
+    "consolidation": (0.3745, 90.56, 0.4910, 0.0006, 181.70),
+    "atelectasis": (0.3895, 89.64, 0.4616, 0.0006, 187.36),
+    "pleural-effusion": (0.7267, 90.86, 0.8272, 0.0001, 238.10),
 }
+PASSED = (
+    "In the paper AGD-SBCD passes SVMpAUC-tight's pAUC after 2.91, 3.36, 3.26, 10.09 and 3.97 s on these five tasks, 3 "
+    "to 11 % of SVMpAUC-tight's time and 0.23 epochs (0.63 on atelectasis). On a graphics card, which is not used "
+    "here, it does after 1.85, 1.93, 1.84, 8.38 and 1.89 s and ends after 82.13, 247.29, 104.55, 158.14 and 142.91 s."
+)
 ALPHA = 1e-5
 OF_BATCHES = {"alpha": ALPHA, "tol": 1e-9, "rows_per_step": 200}
 AT_END = " as published, converged or stopped after 1,000 cuts"
@@ -71,10 +76,10 @@ PAPER_SCALE = Scale(
 
 
 def _paper_numbers():
-    for task, (tight, tight_seconds, _, final, seconds) in TABLE.items():
+    for task, (tight, tight_seconds, final, error, seconds) in TABLE.items():
         yield PaperNumber(task, "svmpauc-tight", "train_pauc", tight)
         yield PaperNumber(task, "svmpauc-tight", "fit_seconds", tight_seconds)
-        yield PaperNumber(task, "agd-sbcd", "train_pauc", final)
+        yield PaperNumber(task, "agd-sbcd", "train_pauc", final, error)
         yield PaperNumber(task, "agd-sbcd", "fit_seconds", seconds)
 
 
@@ -162,6 +167,7 @@ EXPERIMENT = Experiment(
             notes=(
                 "Objective: the mean logistic loss of the pairs in the window, by one code for all methods, without "
                 "the penalty. Passes: rows touched over rows; an exact step takes two products with all of them.",
+                PASSED,
             ),
         ),
     ),
@@ -215,11 +221,13 @@ EXPERIMENT = Experiment(
     "Both stop after 1,000 cuts, two passes over the rows for each: on the five stand-ins for CheXpert, SVMpAUC-tight "
     "as published stopped there without having converged, so its pAUC and its time are those of that limit. "
     "AGD-SBCD takes batches of 100 positives and 100 negatives with the paper's schedule of steps, 50 (k + 1)², for "
-    "eight outer iterations; both DCAs take as many steps of such batches, 100 (k + 1)² in each of theirs. With one τ, "
-    "exact at every step, AGD-SBCD ends below DCA on all sets but skin and the accelerometer; with a λ for each "
-    "positive, updated only when this positive is in a batch, on none: on the other eight this lag of λ is what costs "
-    "it the comparison. The paper gives the window as the ranks 10⁴ to 10⁵ of the negatives, here it is the rates 0.05 "
+    "eight outer iterations; both DCAs take as many steps of such batches, 100 (k + 1)² in each of theirs. With one "
+    "τ, which is found exactly when an outer iteration begins and moves at every step, AGD-SBCD ends below DCA on all "
+    "sets but skin and the accelerometer; with a λ for each positive, updated only when this positive is in a batch, "
+    "on none: on the other eight this lag of λ is what costs it the comparison. "
+    "The paper gives the window as the ranks 10⁴ to 10⁵ of the negatives, here it is the rates 0.05 "
     "to 0.5. μ′, γ′ and "
     "C are one point of the paper's grid, and c is ours. SVMpAUC-tight minimises its own "
-    "convex bound, so its objective is not comparable, its pAUC is. One thread.",
+    "convex bound, so its objective is not comparable, its pAUC is. The paper says that AGD-SBCD improves the pAUC of "
+    "SVMpAUC-tight by at least 12 %; by its own numbers that is 11.9 to 31 %. One thread.",
 )
