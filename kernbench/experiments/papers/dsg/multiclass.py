@@ -161,6 +161,10 @@ EXPERIMENT = Experiment(
             "effort",
             "Cost",
             ("balanced_error", "passes", "n_rows", "n_iter", "n_feature_values", "predict_seconds", "peak_memory"),
+            notes=(
+                "Rows seen over rows: of doubly stochastic methods and networks. Of the others it is their iterations "
+                "over rows: epochs of SGD, steps of SVC and KernelSVC on two coefficients, iterations of LinearSVC.",
+            ),
         ),
         Recommendation(
             "many classes",

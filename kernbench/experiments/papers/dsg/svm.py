@@ -180,16 +180,21 @@ PAPER_SCALE = Scale(
 )
 
 FORESTS = ("forest", "forest-narrow", "forest-median")
-PAPER_NUMBERS = (
-    PaperNumber("adult", "norma", "test_error", 0.15),
-    PaperNumber("adult", "k-sdca", "test_error", 0.15),
-    PaperNumber("adult", "doubly-64", "test_error", 0.153),
-    PaperNumber("mnist8m-8-vs-6", "doubly-1024", "test_error", 0.0026),
+AFTER_ONE_PASS = (
+    ("adult", "norma", 0.15),
+    ("adult", "k-sdca", 0.15),
+    ("adult", "doubly-64", 0.153),
+    ("mnist8m-8-vs-6", "doubly-1024", 0.0026),
     *(
-        PaperNumber(forest, method, "test_error", value)
+        (forest, method, value)
         for forest in FORESTS
         for method, value in (("norma", 0.10), ("k-sdca", 0.10), ("doubly-1024", 0.15))
     ),
+)
+PAPER_NUMBERS = tuple(
+    PaperNumber(dataset, method, metric, value)
+    for dataset, method, value in AFTER_ONE_PASS
+    for metric in ("one_pass_error", "test_error")  # these fits take one pass
 )
 
 
@@ -202,9 +207,14 @@ def _label(name):
 def _claims():
     reached = (
         ("doubly", 0.155, "adult", "Preconditioned, 100 batches of Adult (3.1 passes) reach 15.5 %."),
-        ("doubly-64", 0.16, "adult", "In the paper's own setting, one pass of Adult reaches 16.0 %."),
+        ("doubly-64", 0.16, "adult", "In the paper's setting, one pass of Adult reaches 16.0 %; in the paper 15.3 %."),
         ("doubly", 0.006, "mnist-8-vs-6", "100 batches of MNIST's 8 and 6 (8.7 passes) reach 0.6 %."),
-        ("doubly", 0.003, "mnist-8-vs-6-deformed", "One pass of 1.6 million deformed 8s and 6s reaches 0.3 %."),
+        (
+            "doubly",
+            0.003,
+            "mnist-8-vs-6-deformed",
+            "One pass of 1.6 million deformed 8s and 6s reaches 0.3 %, preconditioned.",
+        ),
         (
             "doubly-large",
             0.17,
@@ -311,7 +321,11 @@ EXPERIMENT = Experiment(
             ("balanced_error", "passes", "n_iter", "n_feature_values", "n_kernel_evaluations", "predict_seconds",
              "peak_memory"),
             methods=ONE_PASS,
-            notes=(*PASSES, "SMO: its passes are steps on one coefficient over rows."),
+            notes=(
+                *PASSES,
+                "SMO: its passes are steps on one coefficient over rows. On Adult it ended at its limit of 10 million "
+                "steps, so that its error there is not that of the minimum.",
+            ),
         ),
         Recommendation(
             "a kernel SVM in few passes",
