@@ -107,9 +107,11 @@ EXPERIMENT = Experiment(
     metrics=m.RANKING,
     claims=(
         Claim("ROCSVC ranks no worse than LinearSVC (half a point of AUC).", "roc-svc", "linear-svc", "auc", 0.005),
-        Claim("… and no worse than LogisticRegression (half a point of AUC).", "roc-svc", "logistic", "auc", 0.005),
         Claim(
-            "It ranks no worse than LinearSVC in LinearSVC's time (half a point of AUC).",
+            "ROCSVC ranks no worse than LogisticRegression (half a point of AUC).", "roc-svc", "logistic", "auc", 0.005
+        ),
+        Claim(
+            "ROCSVC ranks no worse than LinearSVC in LinearSVC's time (half a point of AUC).",
             "roc-svc-same-time",
             "linear-svc",
             "auc",

@@ -180,7 +180,7 @@ CLAIMS = (
     _faster("libsvm", f"{F32} the time of scikit-learn's SVC on a few thousand rows.", 1.0, SMALL),
     Bound("SMO's solution is within 10⁻³ of the optimum.", "smo", "relative_gap", 1e-3),
     Bound(
-        "Its working memory is at most half of scikit-learn-intelex' in float32.",
+        "SMO's working memory is at most half of scikit-learn-intelex' in float32.",
         "smo",
         "working_memory",
         0.5,

@@ -128,7 +128,7 @@ CLAIMS = tuple(
             f"Our solution of {theirs}'s problem is within 10⁻³ of the optimum.", f"{name}-ours", "relative_gap", 1e-3
         ),
         Bound(
-            f"It takes at most half of the time of {theirs}.",
+            f"Our solution of {theirs}'s problem takes at most half of {theirs}'s time.",
             f"{name}-ours",
             "fit_seconds",
             0.5,

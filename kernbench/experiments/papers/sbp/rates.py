@@ -60,14 +60,14 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Bound(
-            "The distance falls no slower with T than the lemma says: to 0.1, like T^-½.",
+            "SBP's distance to the best level falls no slower with T than the lemma says: to 0.1, like T^-½.",
             "rate",
             "sbp_slope",
             -0.4,
             fitted=("sbp_slope", "sbp_low", "sbp_high"),
         ),
         Bound(
-            "SIMBA's falls like it, to logarithms: T^-0.35 or faster.",
+            "SIMBA's distance falls like that, to logarithms: T^-0.35 or faster.",
             "rate",
             "simba_slope",
             -0.35,
@@ -75,7 +75,11 @@ EXPERIMENT = Experiment(
             fitted=("simba_slope", "simba_low", "simba_high"),
         ),
         Bound(
-            "After equally many steps SBP is nearer than SIMBA.", "rate", "sbp_less_simba", 0.0, datasets=("linear",)
+            "After equally many steps SBP is nearer to the best level than SIMBA.",
+            "rate",
+            "sbp_less_simba",
+            0.0,
+            datasets=("linear",),
         ),
     ),
     paper_data=tuple(PaperData(name, "a rate that it proves, for any data") for name in ("checkerboard", "linear")),
