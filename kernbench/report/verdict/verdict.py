@@ -254,7 +254,9 @@ def _notes(advices):
         for name, reason in advice.display.left_out.items():
             absent.setdefault((name, reason), []).append(advice.results.experiment.name)
     for (name, reason), experiments in absent.items():
-        notes.append(f"{name} is not in {text.listed(list(dict.fromkeys(experiments)))}: {reason}.")
+        races = list(dict.fromkeys(experiments))
+        of = f"the race{'s' if len(races) > 1 else ''} of {text.listed(races)}"
+        notes.append(f"{name} is not in {of}: {reason}.")
     return notes + setups_told((advice.results, advice.dataset) for advice in advices)
 
 

@@ -228,7 +228,7 @@ def test_the_zero_model_is_never_the_advice_and_what_does_not_beat_it_is_named(t
     assert useless not in found(0.149).table.notes  # or the box would say it twice
     alone = [recommendation(*raced.tables, results(zero_error)).notes for zero_error in (0.24, 0.149)]
     assert useless not in alone[0] and useless in alone[1]
-    assert "LinearSVC is not in toy: it has no kernel." in found(0.24).table.notes
+    assert "LinearSVC is not in the race of toy: it has no kernel." in found(0.24).table.notes
 
 
 def test_every_experiment_that_recommends_reaches_the_top(toy, records):
