@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernbench.problems.slack_budget import best_scale, next_retune, tuned_volume
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.sbp import sbp
 
 SBP = partial(sbp.SBP, core="reference")
@@ -74,3 +75,16 @@ def test_retunes_come_a_quarter_further_each_time(random_problem, monkeypatch):
     assert seen == times[:-1]
     SBP(p.rows, p.y, nu=0.1, random_state=0).advance(100)
     assert seen == times[:-1]
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_a_start_determines_the_first_budget(random_problem, optimum, fit_intercept):
+    """At the optimum u that is V = sum_i w_i hinge_i / ||u|| (Lemma 2.1), whatever the scale of the start."""
+    p = random_problem(3, n=60)
+    best = optimum(p.K, p.y, 0.02, p.weights, fit_intercept)
+    f = p.K @ best.coef
+    slack = p.weights @ np.maximum(0.0, 1.0 - p.y * (f + best.intercept))
+    for scale in (1.0, 7.0):
+        start = Solution(scale * best.coef)
+        solver = SBP(p.rows, p.y, alpha=0.02, weights=p.weights, fit_intercept=fit_intercept, initial=start)
+        assert solver.volume == pytest.approx(slack / np.sqrt(best.coef @ f), rel=1e-2)

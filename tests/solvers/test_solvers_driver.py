@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kernbench.solvers import driver, tracing
 from kernbench.solvers.driver import run
+from kernbench.solvers.method import Method
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 7, 100, 12345])
@@ -115,6 +116,20 @@ def test_run_ends_when_the_rule_holds(clock):
     assert result.status == "converged" and result.converged
     assert 1000 <= result.n_iter <= 1000 * driver.CHECK_GROWTH
     assert result.n_iter == solver.checks[-1][0]
+
+
+@pytest.mark.parametrize("objective", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("gap, holds", [(0.99e-2, True), (1.01e-2, False), (None, False)])
+def test_the_usual_rule_compares_the_gap_with_tol_times_the_objective(objective, gap, holds):
+    class Certified(Method):
+        def objective(self):
+            return objective
+
+        def gap(self):
+            return None if gap is None else gap * objective
+
+    solver = Certified(core=None)
+    assert solver.check(1e-2) is holds and solver.converged is holds
 
 
 def test_the_rule_is_tested_at_the_limit_too(clock):

@@ -8,7 +8,7 @@ import pytest
 
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
-from kernbench.solvers.method import Method
+from kernbench.solvers.method import CostlyGap, Method
 
 
 class LongIterations(Method):
@@ -82,3 +82,25 @@ def test_after_ctrl_c_the_gap_is_the_one_that_is_known():
     stop.set()
     result = driver.run(solver, tol=1e-3, max_seconds=1.0, stop=stop)
     assert (result.status, result.gap) == ("interrupted", 0.75)
+
+
+def test_the_known_gap_is_that_to_the_best_bound_so_far():
+    """Objectives rise and fall, but a lower bound on the optimum holds for all of them."""
+
+    class Wandering(CostlyGap):
+        objectives, gaps = (10.0, 8.0, 9.0, 7.0), (3.0, 4.0, 9.5, 1.0)  # bounds 7, 4, -0.5 and 6
+        n_searches = 0
+
+        def objective(self):
+            return self.objectives[self.n_iter]
+
+        def _find_gap(self):
+            self.n_searches += 1
+            return self.gaps[self.n_iter]
+
+    solver, known = Wandering(core=None), []
+    assert solver.known_gap() == 10.0  # to the bound 0
+    for solver.n_iter in range(4):
+        assert solver.gap() == solver.gap() == solver.gaps[solver.n_iter]
+        known.append(solver.known_gap())
+    assert known == [3.0, 1.0, 2.0, 0.0] and solver.n_searches == 4

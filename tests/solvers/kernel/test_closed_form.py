@@ -61,6 +61,8 @@ def test_twins_agree(weighted, fit_intercept):
         assert (a.status, a.n_iter, a.n_kernel_evaluations) == (b.status, b.n_iter, b.n_kernel_evaluations)
         assert a.n_kernel_evaluations == len(y) * (len(y) - 7 * weighted)
         assert ours.smallest_alpha == pytest.approx(theirs.smallest_alpha, rel=1e-12)
+        expected = (weights if weighted else 1.0) * y / (alpha * len(y))
+        np.testing.assert_allclose(a.solution.coef, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name, tol", [("smo", 1e-8), ("sdca", 1e-9)])

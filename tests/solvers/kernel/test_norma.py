@@ -11,6 +11,7 @@ from kernbench.losses.margin import MARGIN_LOSSES
 from kernbench.problems.draws import as_generator, draw_indices
 from kernbench.problems.kernel.online import StepRule
 from kernbench.problems.margin_problem import MarginProblem
+from kernbench.solvers.base import Solution
 
 
 def norma_recursion(K, y, lam, rule, loss, draws, *, bias, newest=np.inf, window=np.inf):
@@ -52,6 +53,17 @@ def test_norma_is_the_published_recursion(twin, schedule, dropped, random_proble
         if "truncation" in dropped:
             assert np.count_nonzero(solver.solution().coef) <= 6
             assert solver.n_logical_evaluations <= 6 * 300
+
+
+@either_twin
+def test_the_terms_of_a_start_date_from_its_last_step(twin, random_problem):
+    p = random_problem(0)
+    start = Solution(0.1 * p.y, n_iter=1000)
+    solver = solver_of("norma", twin, p, alpha=0.05, window=50, rescale=False, random_state=3, initial=start)
+    solver.advance(49)
+    assert solver.solution().coef.all()
+    solver.advance(51)
+    assert solver.terms[:, 2].min() > 1050
 
 
 @either_twin

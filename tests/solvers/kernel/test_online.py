@@ -31,6 +31,14 @@ def test_norm_ball_on_six_points(six_points):
     assert np.all(np.array(losses) >= p.loss - 1e-9)
 
 
+@pytest.mark.parametrize("size", [0.5, 3.0])
+def test_a_start_is_projected_onto_the_ball(size, six_points):
+    p = six_points
+    coef = p.y * size / np.sqrt(p.y @ p.K @ p.y)
+    found = solver_of("norm-ball-sgd", "compiled", p, radius=1.0, initial=Solution(coef)).solution().coef
+    np.testing.assert_allclose(found, coef * min(1.0, 1.0 / size), rtol=1e-9)
+
+
 def test_norm_ball_averages_its_iterates(random_problem):
     p = random_problem(0)
     options = dict(radius=1.5, weights=p.weights, random_state=0, loss="squared_hinge")
@@ -90,6 +98,42 @@ def test_resumed_anywhere_is_one_long_run(twin, name, options, random_problem):
         rest.advance(170 - first)
         assert rest.n_iter == whole.n_iter
         np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name, options", [("pegasos", {}), ("norma", {}), ("norma", {"truncation": 20})])
+@either_twin
+def test_a_start_for_another_alpha_is_the_function_that_was_given(twin, name, options, random_problem):
+    """The counts and averages of a run belong to its alpha: only its coefficients are taken over."""
+    p = random_problem(2)
+    options = {"random_state": 0, "rescale": False, **options}
+    first = solver_of(name, twin, p, alpha=0.05, **options)
+    first.advance(300)
+    start = first.solution()
+    solver = solver_of(name, twin, p, alpha=0.04, initial=start, **options)
+    assert start.coef.any()
+    np.testing.assert_allclose(solver.solution().coef, start.coef, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name, options", [("pegasos", {}), ("norma", {}), ("norma", {"truncation": 20})])
+@either_twin
+def test_a_start_that_is_far_too_large_for_another_alpha_is_scaled(twin, name, options, random_problem):
+    p = random_problem(2)
+    options = {"random_state": 0, "rescale": False, **options}
+    first = solver_of(name, twin, p, alpha=0.05, **options)
+    first.advance(300)
+    solver = solver_of(name, twin, p, alpha=1e4, initial=first.solution(), **options)
+    zero, _ = solver.problem.at_zero
+    assert solver.solution().coef.any() and solver.objective() <= zero < first.objective() * 1e4
+
+
+@pytest.mark.parametrize("name", ["pegasos", "norm-ball-sgd", "norma", "perceptron"])
+@either_twin
+def test_coefficients_of_a_start_that_pull_to_the_wrong_side_are_dropped(twin, name, random_problem):
+    p = random_problem(2)
+    coef = 0.1 * p.y
+    coef[:5] *= -1.0
+    started = solver_of(name, twin, p, alpha=0.05, random_state=0, initial=Solution(coef)).solution()
+    assert not started.coef[:5].any() and np.all(started.coef[5:] * p.y[5:] > 0.0)
 
 
 @each_run

@@ -1,5 +1,7 @@
 """The kernel Perceptron: mistakes, passes and orders of examples."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from online_solvers import either_twin, solver_of
 
@@ -52,6 +54,23 @@ def test_perceptron_reports_the_average_or_a_uniformly_drawn_iterate(twin, six_p
     assert counts.sum() == runs
     share = expected / 12
     assert np.all(np.abs(counts - runs * share) < 4.5 * np.sqrt(runs * share * (1 - share)))
+
+
+@either_twin
+def test_the_iterate_after_step_t_is_drawn_with_probability_one_over_t(twin, six_points):
+    """With the same number u in each step it is the last one with u t < 1."""
+    options = dict(fit_intercept=False, order="index", n_passes=2)
+    solver, iterates = solver_of("perceptron", twin, six_points, **options), []
+    for _ in range(12):
+        solver.advance(1)
+        iterates.append(solver.solution().state["mistakes"])
+    for u, last in ((0.99, 1), (0.4, 2), (0.3, 3), (0.19, 5), (0.05, 12)):
+        for sizes in ([12], [1, 3, 8]):
+            solver = solver_of("perceptron", twin, six_points, output="random", **options)
+            solver.coins = SimpleNamespace(ahead=lambda n, u=u: np.full((n, 1), u), position=0)
+            for size in sizes:
+                solver.advance(size)
+            np.testing.assert_array_equal(solver.solution().state["drawn"], iterates[last - 1])
 
 
 @either_twin

@@ -229,6 +229,22 @@ def test_a_path_of_alphas_starts_from_the_last_solution(twin, fit_intercept, alp
         assert second.solution().coef.sum() == pytest.approx(0, abs=1e-10)
 
 
+@either_twin
+def test_a_start_from_another_loss_or_without_an_intercept_is_made_feasible(twin, classification):
+    problem = classification(60, 8)
+    options = dict(alpha=1 / 60, random_state=0)
+    first = ENTRY.load(twin)(rows_of(twin, problem.X), problem.y, loss="squared_hinge", fit_intercept=False, **options)
+    first.advance(2560)
+    start = first.solution()
+    assert start.state["dual"].max() > 1.0 and abs(start.coef.sum()) > 1e-3
+    solver = ENTRY.load(twin)(rows_of(twin, problem.X), problem.y, initial=start, **options)
+    solution = solver.solution()
+    assert 0.0 <= solution.state["dual"].min() and solution.state["dual"].max() <= 1.0
+    assert solution.coef.sum() == pytest.approx(0, abs=1e-10)
+    responses = ReferenceRows(problem.X, Gaussian(1.0)).matvec(solution.coef)
+    np.testing.assert_allclose(solution.state["responses"], responses, atol=1e-9)
+
+
 @either_bias
 def test_duplicates_of_opposite_labels(fit_intercept):
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 2)), 2, axis=0)
