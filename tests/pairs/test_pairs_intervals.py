@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from kernbench.metrics import auc_difference, auc_interval, partial_auc, roc_auc, roc_curve
-from kernbench.pairs.intervals import bootstrap_interval
+from kernbench.pairs.intervals import bootstrap_interval, resamples
 
 TIES = pytest.mark.parametrize("ties", [False, True], ids=["distinct", "tied"])
 RECTANGLES = [
@@ -233,3 +233,10 @@ def test_what_is_not_a_pair_of_rates_is_refused(fpr_range):
 def test_what_seeds_nothing_is_refused(random_state):
     with pytest.raises(ValueError, match="random_state must be"):
         auc_interval([0, 0, 1, 1], [0, 1, 0, 1], (0, 0.5), random_state=random_state)
+
+
+def test_each_class_is_resampled_from_itself():
+    positive = np.arange(50) % 5 == 0
+    drawn = np.array([weights.copy() for weights in resamples(positive, 200, np.random.default_rng(0))])
+    assert np.all(drawn[:, positive].sum(axis=1) == 10) and np.all(drawn[:, ~positive].sum(axis=1) == 40)
+    assert np.all(drawn == np.round(drawn)) and drawn.min() == 0.0 and np.all(drawn.any(axis=0))

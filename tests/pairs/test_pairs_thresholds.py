@@ -192,6 +192,26 @@ def test_neighbouring_scores_have_no_number_between_them():
     assert threshold_for([0, 1], [-1.7e308, 1.7e308], specificity=1) == 0
 
 
+def test_precision_and_cost_separate_neighbouring_scores():
+    above = np.nextafter(1.0, 2.0)
+    for wish in ({"precision": 1.0}, {"cost": (1, 1)}):
+        assert threshold_for([0, 1], [1.0, above], **wish) == above
+        assert threshold_for([0, 1], [-1.7e308, 1.7e308], **wish) == 0
+
+
+@pytest.mark.parametrize("n", [25, 29, 41, 100])
+def test_every_rate_of_the_scores_can_be_asked_for_whatever_its_rounding(n):
+    """A rate k / n times n may be larger than k in floating-point numbers."""
+    scores = np.arange(n, 0.0, -1.0)
+    for k in range(1, n + 1):
+        assert threshold_for(np.repeat([1, 0], [n, 1]), [*scores, 0.0], sensitivity=k / n) == scores[k - 1]
+        lowest = threshold_for(np.repeat([1, 0], [1, n]), [n + 1.0, *scores], specificity=k / n)
+        assert np.count_nonzero(scores < lowest) == k
+        # The k positives are below n - k negatives: the precision of all of them is k / n.
+        lowest = threshold_for(np.repeat([0, 1, 0], [n - k, k, 1]), [*scores, 0.0], precision=k / n)
+        assert lowest == 0.5
+
+
 @pytest.mark.parametrize("wishes", [{}, {"sensitivity": 0.5, "specificity": 0.5}, {"precision": 0.5, "cost": (1, 1)}])
 def test_exactly_one_wish_is_allowed(wishes):
     with pytest.raises(ValueError, match="pass exactly one of sensitivity=, specificity=, precision= and cost="):

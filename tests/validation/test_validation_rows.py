@@ -94,6 +94,18 @@ def test_valid_matrices_of_any_format_pass(X, layout):
     np.testing.assert_allclose(Gaussian(1.0)(X.asformat(layout)), Gaussian(1.0)(X.toarray()))
 
 
+@pytest.mark.parametrize("column", [-1, D, 10**6])
+def test_lists_with_indices_out_of_bounds_are_refused_before_they_are_converted(X, column):
+    matrix = X.tolil()
+    matrix.rows[3], matrix.data[3] = [column], [1.0]
+    for take in (check_indices, Gaussian(1.0), lambda rows: LinearSVC().fit(rows, Y)):
+        with pytest.raises(ValueError, match="row 3 must have as many column indices as values, from 0 to 5"):
+            take(matrix)
+    matrix.rows[3] = [0, 1]
+    with pytest.raises(ValueError, match="as many column indices as values"):
+        check_indices(matrix)
+
+
 def test_indices_of_the_other_byte_order_are_read(X):
     """As in archives that were written on another machine."""
     indices, indptr = (part.astype(part.dtype.newbyteorder()) for part in (X.indices, X.indptr))
