@@ -105,7 +105,7 @@ def test_every_solver_and_loss_fits(Model, solver, loss, numbers):
 @every_loss
 def test_weight_k_is_k_copies(Model, loss, numbers):
     X, y = (part[:60] for part in numbers)
-    weights = np.arange(60) % 3
+    weights = np.arange(60) % 4  # of another mean than 1
     weighted = Model(loss, alpha=0.02, tol=1e-10, gamma=0.3) if Model is KernelRegressor else Model(loss, alpha=0.02)
     repeated = Model(**weighted.get_params())
     weighted.fit(X, y, sample_weight=weights)
@@ -121,7 +121,7 @@ def test_weight_k_is_k_copies(Model, loss, numbers):
 )
 def test_weights_count_in_the_centre_and_in_the_size_of_rows(model, numbers):
     X, y = (part[:60] for part in numbers)
-    weights = np.arange(60) % 3
+    weights = np.arange(60) % 4  # of another mean than 1
     weighted, repeated = (clone(model).set_params(alpha=0.02, tol=1e-10, random_state=0) for _ in range(2))
     weighted.fit(X + 3.0, y, sample_weight=weights)
     repeated.fit(np.repeat(X + 3.0, weights, axis=0), np.repeat(y, weights))
