@@ -52,6 +52,16 @@ def test_worked_example(asked, threshold):
     assert intercept_for(asked, scores, positive, np.full(15, 3.0)) == -threshold
 
 
+@pytest.mark.parametrize("scores", [[0.0, 1.0, 2.0, 3.0], [3.0, 0.0, 1.0, np.nextafter(3.0, 4.0)]])
+def test_a_rate_is_safe_from_rounding_on_both_sides(scores):
+    """The lowest positive stays positive if its score is smaller by this, the highest negative negative if larger."""
+    scores, positive, rounding = np.array(scores), np.array([False, True, True, False]), 1e-3
+    found = intercept_for(("sensitivity", 1.0), scores, positive, rounding=lambda: rounding)
+    assert np.all(scores[positive] - 0.999 * rounding + found >= 0.0)
+    found = intercept_for(("specificity", 1.0), scores, positive, rounding=lambda: rounding)
+    assert np.all(scores[~positive] + 0.999 * rounding + found < 0.0)
+
+
 def test_values_of_youdens_index_that_differ_by_rounding_are_equal():
     """Of two vertices with the index 0.2 the one with more hits less alarms is taken: 0.3 - 0.1 is less than 0.2."""
     positive = np.repeat([True, False, True, False, True], [4, 1, 2, 9, 14])
@@ -168,3 +178,19 @@ def test_a_small_share_holds_out_a_row_of_each_class():
     rows = Rows(np.arange(20.0)[:, None], np.where(np.arange(20) < 4, 1.0, -1.0), None)
     rest, held = hold_out(rows, "threshold_on", 0.01, 0)
     assert sorted(held.y) == [-1.0, 1.0] and len(rest.y) == 18
+
+
+def test_a_large_share_leaves_a_row_of_each_class():
+    rows = Rows(np.arange(20.0)[:, None], np.where(np.arange(20) < 3, 1.0, -1.0), None)
+    rest, held = hold_out(rows, "threshold_on", 0.99, 0)
+    assert sorted(rest.y) == [-1.0, 1.0] and len(held.y) == 18
+
+
+def test_support_vectors_are_counted_among_all_rows():
+    """Also where rows without weight are left out first, and then those of the threshold."""
+    X, y = problem(120)
+    weights = np.where(np.arange(120) % 3 == 0, 0.0, 1.0)
+    settings = {"kernel": "rbf", "features": "exact", "threshold_on": 0.3, "random_state": 0}
+    model = ROCSVC(**settings).fit(X, y, sample_weight=weights)
+    assert 2 < len(model.support_) < 80 and np.all(weights[model.support_] > 0.0)
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])

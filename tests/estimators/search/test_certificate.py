@@ -74,6 +74,16 @@ def test_a_band_holds_for_a_range_of_C(fit_intercept):
             assert np.all(lower <= values + 1e-8) and np.all(values - 1e-8 <= upper)
 
 
+@pytest.mark.parametrize("cost, growth", [(0.25, 4.0), (0.1, 3.0), (0.5, 1.0)])
+def test_a_band_of_a_bad_solution_holds_for_larger_C(cost, growth):
+    """From f = 0, for two rows that know nothing of each other: the minimiser at s C is y min(1, s c)."""
+    y, zeros = np.array([1.0, -1.0]), np.zeros(2)
+    lower, upper = decision_band(y, np.full(2, cost), zeros, zeros, np.ones(2), False, growth)
+    for other in np.linspace(1.0, growth, 9):
+        exact = y * min(1.0, other * cost)
+        assert np.all(lower <= exact) and np.all(exact <= upper)
+
+
 def test_no_C_in_a_covered_range_is_better():
     X, y = examples(100, seed=4)
     folds = [Fold(*parts) for parts in StratifiedKFold(3).split(X, y)]

@@ -170,6 +170,20 @@ def test_ten_folds_cost_twice_the_kernel_values_of_the_path_at_most(n):
     assert search.n_kernel_evaluations_ <= 2 * sum(model.n_kernel_evaluations_ for model in path)
 
 
+def test_the_kernel_values_of_the_cells_are_counted_with_those_of_the_refit():
+    X, y = examples(120)
+    search = KernelSVCCV([1.0], GAMMAS, cv=3).fit(X, y)
+    alone = [KernelSVC(gamma=gamma, tol=1e-3).fit(X, y).n_kernel_evaluations_ for gamma in GAMMAS]
+    assert search.n_kernel_evaluations_ >= sum(alone) > 0
+
+
+def test_of_equal_cells_the_first_is_the_best():
+    X, y = examples(60)
+    search = KernelSVCCV(CS, GAMMAS, cv=3, scoring=lambda model, rows, y: 0.5).fit(X, y)
+    assert search.best_index_ == 0 and search.best_params_ == {"C": CS[0], "gamma": GAMMAS[0]}
+    assert search.cv_results_["rank_test_score"].tolist() == [1] * 6
+
+
 def test_kept_rows_are_not_computed_again():
     X = np.random.default_rng(0).normal(size=(50, 2))
     rows = [KernelRows(X, kernels.Gaussian(sigma=1.0), keep=keep) for keep in (False, True)]
@@ -202,6 +216,8 @@ BAD = [
     ({"cv": PredefinedSplit(np.repeat([0, 1], 30))}, {}, "has no row of class"),
     ({"cv": [(np.arange(30), np.arange(60))]}, {}, "trains on rows that it holds out"),
     ({"cv": [(np.arange(60), np.arange(60, 70))]}, {}, "row numbers outside"),
+    ({"cv": [(np.arange(59), [-1])]}, {}, "fold 0 of cv has row numbers outside of 0 to 59"),
+    ({"cv": 9}, {"sample_weight": np.repeat([0.0, 1.0], [22, 38])}, "at least 9 rows of each class, but .* has 8"),
     ({"cv": [(np.repeat(np.arange(20, 60), 2), np.arange(20))]}, {}, "has rows twice in its training part"),
     ({"cv": [(np.arange(60), [])]}, {}, "holds out no rows"),
     ({"cv": []}, {}, "makes no folds"),

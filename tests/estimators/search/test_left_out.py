@@ -1,11 +1,14 @@
 """Leave-one-out: rows without a coefficient take no work, and a fold ends once its held-out sign is settled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.model_selection import LeaveOneOut
 
 from kernbench import KernelSVC, KernelSVCCV
+from kernbench.estimators.search import left_out
 from kernbench.solvers.kernel.smo.joint import JointSMO
 
 CS, N = [0.1, 10.0], 60
@@ -45,6 +48,17 @@ def test_scores_and_values_are_those_by_force(runs, settings):
         assert search.cv_results_["mean_test_score"][c] == np.mean((values >= 0) == y)
         if C == search.best_params_["C"]:
             np.testing.assert_allclose(search.oof_decision_, values, atol=1e-3)
+
+
+@pytest.mark.parametrize("end, settled", [(2e-3, True), (5e-4, False), (-5e-4, False)])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_sign_is_settled_where_the_band_is_farther_from_zero_than_the_tolerance(end, settled, side, monkeypatch):
+    band = np.array([[end], [5.0]]) if side > 0 else np.array([[-5.0], [-end]])
+    monkeypatch.setattr(left_out, "decision_band", lambda *arguments: band)
+    kernel = SimpleNamespace(model=SimpleNamespace(tol=1e-3, fit_intercept=True))
+    state = SimpleNamespace(scores=lambda: np.array([side]), intercept=lambda: side, beta=np.zeros(1))
+    found = left_out._is_settled(kernel, np.array([side]), 1.0, [np.ones(1)], [0], np.ones(1), 0, state)
+    assert found == settled
 
 
 def test_weights_of_rows(runs):

@@ -37,6 +37,7 @@ def test_folds_side_by_side_give_the_same_cells(face, tmp_path):
     assert len(list(tmp_path.iterdir())) == len(one.cv_results_["params"])
     again = face.make(memory=tmp_path).fit(X, y)
     assert_same_cells(again, one, 1e-9)
+    assert all(np.all(search.cv_results_["mean_fit_time"] > 0.0) for search in (several, one, again))
 
 
 def test_folds_side_by_side_are_all_counted_that_did_not_converge():
@@ -119,6 +120,26 @@ def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkey
     solved = Solved(monkeypatch)
     search.fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all() and solved.n < len(search.cv_results_["params"])
+
+
+def test_an_interrupted_search_keeps_the_cells_of_the_one_before(monkeypatch):
+    face = FACES[1]
+    X, y = face.data()
+    search, add, added = face.make(warm_start=True).fit(X, y), cells.GridOfCells._add, []
+
+    def interrupted(self, index, cell):
+        if added:
+            raise KeyboardInterrupt
+        added.append(index)
+        add(self, index, cell)
+
+    monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
+    with pytest.warns(ConvergenceWarning, match="since it was interrupted"):
+        search.fit(X, y)
+    monkeypatch.undo()
+    solved = Solved(monkeypatch)
+    search.fit(X, y)
+    assert solved.n == 0
 
 
 @every_face

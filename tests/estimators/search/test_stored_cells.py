@@ -11,10 +11,10 @@ from joblib import parallel_backend
 from search_faces import FACES
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from kernbench import KernelSVCCV, kernels
-from kernbench.estimators.search import cells, svc_search
+from kernbench.estimators.search import cells, store, svc_search
 
 CS, GAMMAS = [10.0, 0.1, 1.0], [0.1, 0.02]
 X, Y = make_classification(120, 6, n_informative=4, flip_y=0.1, random_state=0)
@@ -113,6 +113,8 @@ WEIGHTS = np.where(np.arange(len(Y)) % 2, 1.0, 2.0)
         ({"kernel": "laplacian"}, (X, Y)),
         ({"dtype": "float32"}, (X, Y)),
         ({"cv": KFold(3)}, (X, Y)),
+        ({"cv": [(train[1:], test) for train, test in StratifiedKFold(3).split(X, Y)]}, (X, Y)),
+        ({"max_iter": 10**6}, (X, Y)),
         ({}, (X + 1e-9, Y)),
         ({}, (X, 1 - Y)),
         ({}, (X, Y, WEIGHTS)),
@@ -121,6 +123,19 @@ WEIGHTS = np.where(np.arange(len(Y)) % 2, 1.0, 2.0)
 def test_other_numbers_are_other_cells(tmp_path, settings, data):
     search(tmp_path).fit(X, Y)
     search(tmp_path, **settings).fit(*data)
+    assert len(names(tmp_path)) == 12
+
+
+def test_class_weights_belong_to_the_names_of_classes(tmp_path):
+    for labels in (Y, Y - 1):
+        search(tmp_path, class_weight={0: 5.0}).fit(X, labels)
+    assert len(names(tmp_path)) == 12
+
+
+def test_cells_of_another_version_are_solved_again(tmp_path, monkeypatch):
+    search(tmp_path).fit(X, Y)
+    monkeypatch.setattr(store, "__version__", "0")
+    search(tmp_path).fit(X, Y)
     assert len(names(tmp_path)) == 12
 
 

@@ -7,6 +7,7 @@ from scipy import sparse
 from kernbench import KernelSVC
 from kernbench.estimators import closed_form_limit
 from kernbench.estimators.arguments.kernel import weighted_scale
+from kernbench.kernels import Gaussian
 
 
 def data(seed=0, n=60):
@@ -30,6 +31,16 @@ def test_it_is_the_largest_c_at_which_both_solvers_agree():
             with pytest.warns(UserWarning, match="duality gap"):
                 closed = KernelSVC(solver="closed-form", **options).fit(X, y)
             assert not closed.converged_ and closed.objective_ > exact.objective_ + 1e-6
+
+
+def test_at_the_largest_c_the_largest_margin_is_one():
+    X, y = data(2)
+    weights = np.random.default_rng(0).integers(0, 5, len(y)).astype(float)
+    limit = closed_form_limit(X, y, gamma=0.4, sample_weight=weights)
+    signs = np.where(y == "b", 1.0, -1.0)
+    margins = limit.C * signs * (Gaussian(0.8**-0.5)(X) @ (weights * signs))
+    assert margins[weights > 0].max() == pytest.approx(1.0)
+    assert limit.alpha == pytest.approx(1.0 / (limit.C * np.count_nonzero(weights)))
 
 
 def test_weights_of_zero_and_sparse_rows():

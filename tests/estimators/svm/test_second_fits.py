@@ -1,5 +1,7 @@
 """What a second fit takes from the first one, and what it must not: other problems, other classes, old attributes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 
 from kernbench import ROCSVC, KernelNoveltyDetector, KernelNuSVC, KernelRegressor, KernelSVC, LinearRegressor, LinearSVC
-from kernbench.estimators.fit.continuation import cold_start, digest
+from kernbench.estimators.fit.continuation import Continuation, cold_start, digest
+from kernbench.estimators.fit.outcome import NOT_STARTED
 from kernbench.estimators.svm import expansion
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
@@ -212,6 +215,35 @@ def test_the_state_of_a_solver_is_not_that_of_other_weights(model):
     model = clone(model).set_params(warm_start=True, random_state=0)
     keys = [model.fit(X, y, np.linspace(1.0, end, 60))._continuation.key for end in (1.4, 1.5)]
     assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KernelSVC(gamma=0.2), LinearSVC(), KernelNuSVC(gamma=0.2, nu=0.2), KernelRegressor(gamma=0.2), LinearRegressor(),
+     ROCSVC(), ROCSVC("rbf", gamma=0.2)],
+    ids=str,
+)  # fmt: skip
+def test_the_state_of_a_solver_is_not_that_of_other_rows_or_labels(model):
+    X, y = unbalanced(60)
+    model = clone(model).set_params(warm_start=True, random_state=0)
+    key = model.fit(X, y)._continuation.key
+    for other in ((X + 1.0, y), (X, 1 - y), (X[::-1].copy(), y[::-1].copy())):
+        assert model.fit(*other)._continuation.key != key
+
+
+def test_a_warm_start_on_other_rows_solves_their_problem():
+    X, y = unbalanced()
+    other = X + np.random.default_rng(0).normal(size=X.shape)
+    warm = KernelSVC(gamma=0.2, warm_start=True).fit(X, y).fit(other, y)
+    cold = KernelSVC(gamma=0.2).fit(other, y)
+    np.testing.assert_allclose(warm.decision_function(other), cold.decision_function(other), atol=5e-3)
+
+
+def test_problems_that_were_not_begun_keep_their_last_solution():
+    last = Continuation((), None, [Solution(np.ones(2)), Solution(np.ones(2))], (None, None))
+    results = [SimpleNamespace(status=status, solution=Solution(np.zeros(2))) for status in ("converged", NOT_STARTED)]
+    now = last.after(results, ("key",))
+    assert now.key == ("key",) and [solution.coef.tolist() for solution in now.solutions] == [[0.0, 0.0], [1.0, 1.0]]
 
 
 def test_the_problems_of_a_fit_draw_different_numbers():

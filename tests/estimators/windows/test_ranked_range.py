@@ -69,8 +69,9 @@ def test_validation_chooses_an_iterate(labels, numbers):
     model = RankedRangeClassifier(validation=0.3, random_state=0).fit(X, y)
     assert model.validation_score_ == max(model.trace_["validation_accuracy"])
     X, y = numbers
-    model = RankedRangeRegressor(validation=(X[:50], y[:50])).fit(X, y)
+    model = RankedRangeRegressor(validation=(X[:50], y[:50] + 9.0)).fit(X, y + 9.0)
     assert model.validation_score_ == max(model.trace_["validation_score"])
+    assert model.validation_score_ == pytest.approx(-np.median(np.abs(y[:50] + 9.0 - model.predict(X[:50]))))
 
 
 def test_validation_rows_count_by_their_weights():
