@@ -13,7 +13,7 @@ from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo import _joint, joint
 from kernbench.solvers.kernel.smo.dual_state import State
-from kernbench.solvers.kernel.smo.face import Face
+from kernbench.solvers.kernel.smo.face import Face, _rounded
 from kernbench.solvers.kernel.smo.joint import JointSMO
 from kernbench.solvers.kernel.smo.smo import SMO
 
@@ -80,6 +80,18 @@ def test_coefficients_reach_bounds_and_leave_them():
     n_first = len(face.members)
     rounds(face, rows, _joint, 1e-7)
     assert face.n_hits > 0 and len(face.members) > n_first and len(np.unique(face.members)) == len(face.members)
+
+
+def test_coefficients_within_rounding_of_a_bound_are_at_it_and_the_sum_stays():
+    lower, upper, reach = np.array([0.0, -1.0, 0.0, -1.0]), np.array([1.0, 0.0, 1.0, 0.0]), np.full(4, 1e-12)
+    start = np.array([0.5, -0.5, 0.25, -0.25])
+    found = _rounded(np.array([1.0 - 1e-13, -1.0 + 1e-13, 0.4, -0.4]), start, reach, lower, upper)
+    assert found[0] == 1.0 and found[1] == -1.0 and found.sum() == start.sum()
+    np.testing.assert_allclose(found[2:], [0.4, -0.4], atol=1e-12)
+    found = _rounded(np.array([1e-13, -1e-13, 0.4, -0.4]), start, reach, lower, upper)
+    assert found[0] == found[1] == 0.0 and found.sum() == start.sum()
+    with pytest.raises(np.linalg.LinAlgError):
+        _rounded(np.array([1.0, -1.0, 1.0, 0.0]), start, reach, lower, upper)  # none of them can take what is off
 
 
 @pytest.fixture

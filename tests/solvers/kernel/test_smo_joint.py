@@ -115,6 +115,15 @@ def test_a_solution_needs_no_step_and_no_kernel_value():
     assert result.trace["objective"][-1] <= result.objective
 
 
+def test_starts_stay_as_they_were():
+    X, y, weights = folds(2)
+    rows, starts = KernelRows(X, Gaussian(1.5), dtype=np.float64), zeros(N, 2)
+    solver = JointSMO(rows, problems_of(rows, y, weights), starts)
+    driver.run(solver, tol=1e-3)
+    assert all(solution.coef.any() for solution in solver.solutions())
+    assert not any(start.coef.any() or start.state["products"].any() for start in starts)
+
+
 def test_a_deadline_ends_a_round():
     X, y, weights = folds(2)
     rows = KernelRows(X, Gaussian(1.5))
