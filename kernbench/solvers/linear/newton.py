@@ -40,7 +40,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kernbench.losses.regression import EXAMPLE_LOSSES
+from kernbench.losses.regression import EXAMPLE_LOSSES, ResidualLoss
 from kernbench.problems.draws import seed_of
 from kernbench.problems.linear.newton import LATE_PASSES, SAMPLE, ascends_in, ascends_late, first_width, most_passes
 from kernbench.problems.linear_problem import LinearProblem
@@ -93,6 +93,7 @@ class Newton(Method):
             design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses, free_last=free_last
         )
         self.design, self.free_last = design, bool(free_last)
+        self.has_labels = not isinstance(problem.loss, ResidualLoss)
         widest, rng = first_width(problem), np.random.default_rng(self.seed)
         self.sample = None
         used = np.flatnonzero(problem.weights > 0)
@@ -145,7 +146,11 @@ class Newton(Method):
         return self.tol if self.n_iter >= self.min_iter else min(self.tol, STILL)
 
     def _judge(self):
-        self.converged = bool(self.point.best_value - self.point.bound <= self._tol() * self.point.best_value)
+        point = self.point
+        self.converged = bool(point.best_value - point.bound <= self._tol() * point.best_value)
+        # The first steps for a loss with a kink may only narrow the smoothing, and leave a classifier at w = 0.
+        if self.converged and self.has_labels and point.best_value > point.bound:
+            self.converged = bool(np.any(np.asarray(point.best)[: self.design.n_coef - self.free_last]))
 
     def _begin(self):
         """Start from what was given, else from coordinate ascent, from the solution for a sample, or from 0."""

@@ -188,6 +188,45 @@ def test_as_many_rows_of_weight_zero_but_others_are_a_start(twin, ranking, linea
     assert warm.objective() == pytest.approx(cold.objective(), rel=1e-5)
 
 
+@pytest.mark.parametrize("change", ["labels", "rows"])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_the_bound_of_newton_for_other_data_is_not_kept(loss, twin, change, ranking, linear):
+    """The optimum of separable labels is near 0, that of random ones is not, and the other way round."""
+    entry, problem = get("newton", "linear-svm"), ranking(90, 6, d=5)
+    rng, y = np.random.default_rng(0), np.where(problem.X[:, 0] > 0, 1, -1)
+    problem.y = rng.permutation(y)
+    begun = linear(entry, twin, problem, loss=loss, tol=1e-6)
+    driver.run(begun, tol=1e-6, max_iter=200)
+    if change == "labels":
+        problem.y = y
+    else:
+        problem.X = problem.X[np.lexsort((problem.X[:, 0], problem.y))][np.argsort(np.argsort(problem.y))]
+    cold, warm = (
+        linear(entry, twin, problem, loss=loss, tol=1e-6, initial=start) for start in (None, begun.solution())
+    )
+    for run in (cold, warm):
+        driver.run(run, tol=1e-6, max_iter=200)
+    assert warm.objective() == pytest.approx(cold.objective(), rel=1e-5)
+    assert warm.objective() - warm.gap() <= cold.objective() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("free_last", [False, True])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
+def test_newton_leaves_zero_however_large_alpha_is(loss, twin, free_last, ranking, linear):
+    """The objective of w = 0 is within the tolerance, but it separates nothing."""
+    entry, problem = get("newton", "linear-svm"), ranking(90, 6, d=5)
+    if free_last:
+        problem.X = np.column_stack([problem.X, np.ones(90)])
+    for C in (1e-6, 1e-9, 1e-12):
+        result = driver.run(linear(entry, twin, problem, C=C, loss=loss, free_last=free_last), tol=1e-3, max_iter=50)
+        coef, descent = result.solution.coef, problem.y @ problem.X
+        assert result.converged and coef[:5].any()
+        if not free_last:  # no margin is reached, so that w is in the direction of steepest descent from 0
+            assert coef @ descent >= 0.999 * np.linalg.norm(coef) * np.linalg.norm(descent)
+
+
 @by_name
 def test_the_driver_stops_at_the_certified_gap(entry, ranking, linear):
     problem = ranking(200, 7, d=4)
