@@ -71,6 +71,16 @@ def test_a_cache_changes_nothing(kind):
     assert large._cache and not without._cache and len(small._cache) <= len(large._cache)
 
 
+def test_what_is_kept_is_of_one_seed_one_precision_and_one_form_of_rows():
+    kernel, rng = Gaussian(1.5), np.random.default_rng(0)
+    X, A = np.where(rng.random((20, 40)) < 0.1, rng.normal(size=(20, 40)), 0.0), rng.normal(size=(4, 16, 1))
+    maker = FeatureBlocks(kernel, 16, 40, cache_bytes=10**8)
+    for own in (X, X.astype(np.float32), sparse.csr_matrix(X)):
+        for seed in (1, 2, 1):
+            found = maker.multiply(own, seed, range(4), A)
+            np.testing.assert_array_equal(found, FeatureBlocks(kernel, 16, 40).multiply(own, seed, range(4), A))
+
+
 class Plain:
     """A Gaussian kernel of many blocks."""
 

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kernbench.features import Nystroem, _transformer
 from kernbench.features.nystroem._root_products import multiply, multiply_triangular
+from kernbench.features.nystroem._roots import cholesky_root, eigen_root, symmetric_root
 from kernbench.kernels import Gaussian, Laplacian, Polynomial
 
 X = np.random.default_rng(0).normal(size=(200, 3))
@@ -318,3 +319,16 @@ def test_symmetric_root_by_hand():
     twice = Nystroem(kernel, landmarks=rows[[0, 0]], root="symmetric").fit(rows)
     np.testing.assert_allclose(twice.normalization_, np.full((2, 2), 0.35355339), atol=5e-9)
     np.testing.assert_allclose(twice.transform(rows[:1]), [[0.70710678, 0.70710678]], atol=5e-9)
+
+
+@pytest.mark.parametrize("root", [eigen_root, symmetric_root, cholesky_root])
+@pytest.mark.parametrize("K", [[[1.0, 2.0], [2.0, 1.0]], [[2.0, 0.0], [0.0, -1.0]], [[0.0, 1.0], [1.0, 0.0]]])
+def test_a_root_of_a_matrix_that_is_not_semi_definite_warns(root, K):
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        root(np.array(K), 1e-10)
+
+
+def test_the_largest_entry_of_each_eigenvector_is_positive():
+    A = np.random.default_rng(0).normal(size=(24, 24))
+    matrix = eigen_root(A @ A.T, 1e-12).matrix
+    assert matrix.shape == (24, 24) and np.all(matrix[np.abs(matrix).argmax(axis=0), np.arange(24)] > 0.0)

@@ -86,6 +86,29 @@ def test_format_agnosticism(X, layout):
     np.testing.assert_allclose(features.transform(rows), expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), ChiSquared(), Hellinger(), Polynomial(2)], ids=str)
+@pytest.mark.parametrize("form", ["dense", "stored zeros", "stored twice"])
+def test_rows_stay_as_they_were(kernel, form):
+    X = np.abs(np.random.default_rng(0).normal(size=(20, 40))) * (np.arange(40) % 8 == 0)
+    if form != "dense":
+        rows, columns = np.nonzero(X)
+        values = X[rows, columns]
+        if form == "stored zeros":
+            rows, columns, values = np.append(rows, [0, 1]), np.append(columns, [1, 2]), np.append(values, [0.0, 0.0])
+        else:
+            rows, columns, values = np.tile(rows, 2), np.tile(columns, 2), np.tile(0.5 * values, 2)
+        starts = np.searchsorted(np.sort(rows), np.arange(21))
+        order = np.argsort(rows, kind="stable")
+        X = sparse.csr_matrix((values[order], columns[order], starts), shape=(20, 40))
+    before = X.copy()
+    RandomFeatures(kernel, 64, random_state=0).fit(X).transform(X)
+    if form == "dense":
+        np.testing.assert_array_equal(X, before)
+    else:
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(X, part), getattr(before, part))
+
+
 def test_works_in_a_pipeline_and_a_search():
     X = np.random.default_rng(0).normal(size=(400, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)

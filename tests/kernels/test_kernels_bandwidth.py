@@ -39,6 +39,14 @@ def test_median_of_all_pairs(X, storage, metric, name):
     assert median_distance(storage(X), metric=metric) == pytest.approx(np.median(pdist(X, name)), rel=1e-12)
 
 
+def test_rows_of_the_subset_are_drawn_without_replacement():
+    """Of 30 rows 29 are drawn: all but one, none of them twice."""
+    X = 2.0 ** np.arange(30.0)[:, None]
+    without_one = [np.median(pdist(np.delete(X, k, axis=0))) for k in range(30)]
+    for seed in range(5):
+        assert median_distance(X, n_rows=29, random_state=seed) in without_one
+
+
 def test_uniform_square():
     """The value that the doubly stochastic experiments start from."""
     X = np.random.default_rng(0).uniform(-5, 5, size=(2000, 2))
