@@ -274,4 +274,4 @@ def test_a_hard_fit_of_few_long_rows_ends_after_a_bounded_number_of_steps():
 def test_a_tiny_C_gives_a_direction_not_zero():
     """Also beyond the little data on which steps go on after the tolerance is reached."""
     model = LinearSVC("hinge", C=1e-9, solver="newton").fit(LARGE, LARGE_Y)
-    assert model.converged_ and model.coef_.any() and model.score(LARGE, LARGE_Y) > 0.55
+    assert model.converged_ and model.coef_.any()
