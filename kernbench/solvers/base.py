@@ -53,7 +53,8 @@ class Solver(Protocol):
     n_iter : int
         Iterations done so far, over all warm starts.
     n_kernel_evaluations : int
-        Values k(x, z) computed so far; rows found in the cache are not among them. 0 on explicit features.
+        Values k(x, z) computed so far; rows found in the cache are not among them. On `KernelRows` it includes their
+        ``n_evaluations``, those of earlier solvers too, which estimators subtract. 0 on explicit features.
     converged : bool
         True once the solver's own stopping rule has held; never set because of stagnation.
     granularity : int

@@ -85,6 +85,13 @@ def test_a_fault_is_caught_by_the_law_it_breaks(law, write_plugin):
         LAWS[law](entry)
 
 
+def test_a_solver_that_counts_cached_rows_itself_breaks_the_contract(write_plugin):
+    old = "        return self.rows.n_evaluations\n"
+    (entry,) = plugins.load(write_plugin("mine", (old, "        return 3600 * self.n_iter\n"))).solvers
+    with pytest.raises(AssertionError, match="is to include rows.n_evaluations"):
+        LAWS["keeps the contract"](entry)
+
+
 TWO_CORES = (
     ('    losses = ("hinge",)', '    compiled_core, reference_core = "_mine", __name__\n    losses = ("hinge",)'),
     ("random_state=None, initial=None\n    ):\n",

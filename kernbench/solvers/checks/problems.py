@@ -92,8 +92,8 @@ def make_problem(kind, n=60, seed=0, *, d=3, form=None, weighted=False, C=1.0):
     return Problem(kind, X, y, weights, kernel, 1.0 / (C * n))
 
 
-def build(entry, problem, twin="compiled", *, data=None, **options):
-    """Return a solver of `problem` before its first step; `data` are the options of its rows."""
+def build(entry, problem, twin="compiled", *, data=None, rows=None, **options):
+    """Return a solver of `problem` before its first step, on `rows` or on new ones with the options `data`."""
     settings = {
         "alpha": problem.alpha,
         "weights": problem.weights,
@@ -102,7 +102,8 @@ def build(entry, problem, twin="compiled", *, data=None, **options):
         **options,
     }
     settings.setdefault("loss", entry.losses[0])
-    return entry.load(twin)(problem.data(twin, **(data or {})), problem.y, **settings)
+    rows = problem.data(twin, **(data or {})) if rows is None else rows
+    return entry.load(twin)(rows, problem.y, **settings)
 
 
 def objective_of(problem, solution, loss):

@@ -58,8 +58,11 @@ class ClosedForm(Method):
             self.n_iter = initial.n_iter
 
     @property
-    def n_inner_products(self):
-        return self.n_kernel_evaluations
+    def n_kernel_evaluations(self):
+        """Those of the rows, which solvers share."""
+        return self.problem.rows.n_evaluations
+
+    n_inner_products = n_kernel_evaluations
 
     def advance(self, n_iter):
         """Do the only iteration; return 1, or 0 if it was done before."""
@@ -67,7 +70,6 @@ class ClosedForm(Method):
             return 0
         problem = self.problem
         sums = self.core.parzen_sums(problem.rows, problem.weights * problem.y)
-        self.n_kernel_evaluations = problem.n * int(np.count_nonzero(problem.weights))
         self.smallest_alpha = smallest_alpha(sums, problem.y, problem.weights, fit_intercept=problem.fit_intercept)
         self._f = sums / (problem.alpha * problem.n)
         self._coef = problem.weights * problem.y / (problem.alpha * problem.n)

@@ -69,14 +69,16 @@ class Newton(Method):
             self.coef = np.where(problem.weights > 0, initial.coef, 0.0)
 
     @property
-    def n_inner_products(self):
-        return self.n_kernel_evaluations
+    def n_kernel_evaluations(self):
+        """Those of the rows, which solvers share."""
+        return self.problem.rows.n_evaluations
+
+    n_inner_products = n_kernel_evaluations
 
     def _compute_matrix(self):
         if self.K is None:
             everything = np.arange(self.problem.n)
             self.K = np.asarray(self.problem.rows.block(everything, everything), dtype=np.float64)
-            self.n_kernel_evaluations = self.K.size
             self.f = self.K @ self.coef
 
     def advance(self, n_iter):

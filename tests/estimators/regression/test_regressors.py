@@ -12,7 +12,7 @@ from sklearn.linear_model import QuantileRegressor, Ridge
 from sklearn.svm import SVR
 
 import kernbench
-from kernbench import KernelRegressor, LinearRegressor
+from kernbench import KernelRegressor, KernelRegressorCV, LinearRegressor
 from kernbench.estimators.fit import choice
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.solvers import registry
@@ -166,6 +166,19 @@ def test_a_path_ends_where_single_fits_do(Model, numbers):
         alone = Model(**model.get_params()).fit(X, y)
         assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
         assert model.intercept_ == pytest.approx(alone.intercept_, abs=1e-2)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_newtons_method_counts_the_kernel_values_of_each_fit(loss, numbers):
+    X, y = numbers
+    models = KernelRegressor(loss, solver="newton").path(X, y, [1e-1, 1e-2, 1e-3])
+    assert [model.n_kernel_evaluations_ for model in models] == 3 * [150**2]
+    assert KernelRegressor(loss).fit(X, np.column_stack([y, -y])).n_kernel_evaluations_ == 2 * 150**2
+
+
+def test_a_search_counts_the_kernel_values_of_newtons_method_in_its_folds(numbers):
+    search = KernelRegressorCV([1e-1, 1e-2], gammas=[0.1], loss="huber", cv=3).fit(*numbers)
+    assert search.n_kernel_evaluations_ == 2 * 3 * 100**2 + 150**2  # six fits to folds, one to all rows
 
 
 @pytest.mark.parametrize("Model, solver", [(M, name) for M, kind in KINDS.items() for name in registry.names(kind)])
