@@ -159,7 +159,7 @@ from kernbench.experiments.declare import Experiment, Method, Metric, MetricTabl
 def halves(n):
     X = np.random.default_rng(0).normal(size=(2 * n, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
-    return Dataset("halves", X[:n], y[:n], X[n:], y[n:], "generated", "two halves", "halves", "0")
+    return Dataset("halves", X[:n], y[:n], X[n:], y[n:])
 
 
 class Mean:

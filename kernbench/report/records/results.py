@@ -161,7 +161,7 @@ class Results:
         file of the user's is split anew in each.
         """
         setting, declared = self.setting(dataset), self.method(method)
-        if self.kind(dataset) == "own" or (setting is not None and setting.repeat_argument is not None):
+        if self.kind(dataset) == "own" if setting is None else setting.repeat_argument is not None:
             return True
         if declared is not None and declared.seed_param is None:
             return False
