@@ -4,6 +4,7 @@ A batch of rows costs one pass of the engine, a tenth of the same rows one by on
 will need request them in advance. Computed and cached values are counted separately.
 """
 
+from cython.parallel cimport prange
 from libc.stdlib cimport free
 
 from kernbench.kernels.engine._engine cimport Engine, allocate
@@ -21,6 +22,9 @@ DEFAULT_CACHE_BYTES = 500_000_000
 # values are written to main memory and read again, the first time to pages that the system has to clear; that takes as
 # long as about a hundred multiply-adds.
 CHEAP_WORK = 80
+
+cdef enum:
+    SERIAL_VALUES = 100000  # kernel values that are copied faster by one thread than by several
 
 ctypedef fused real:
     float
@@ -131,21 +135,21 @@ cdef class CachedRows:
         cdef:
             Py_ssize_t m = members.shape[0], q, k, n_missing = 0
             Py_ssize_t[::1] missing = np.empty(m, dtype=np.intp)
+            bint single = self.single
             char *row
         if m == 0:
             return 0
         if self.reserved:
             self._forget()
         for q in range(m):
-            if self.in_place:
-                row = <char *> self.engine.X.values + members[q] * self.row_bytes
-            elif self.slot_of[members[q]] >= 0:
-                row = self.base + self.slot_of[members[q]] * self.row_bytes
-            else:
+            if _held_row(self, members[q]) == NULL:
                 missing[n_missing] = q
                 n_missing += 1
+        for q in prange(m, schedule="static", nogil=True, use_threads_if=(m - n_missing) * m > SERIAL_VALUES):
+            row = _held_row(self, members[q])
+            if row == NULL:
                 continue
-            if self.single:
+            if single:
                 _gather[float](<float *> row, members, <float *> rows[q])
             else:
                 _gather[double](<double *> row, members, <double *> rows[q])
@@ -161,8 +165,8 @@ cdef class CachedRows:
                 engine.fill(&queries[0], m, rows)
             return 0
         cdef const unsigned char[:, ::1] values = fill_block(engine, chosen).view(np.uint8)
-        for k in range(n_missing):
-            if self.single:
+        for k in prange(n_missing, schedule="static", nogil=True, use_threads_if=n_missing * m > SERIAL_VALUES):
+            if single:
                 _fill_in[float](<float *> &values[k, 0], k, missing, n_missing, m, <float **> rows)
             else:
                 _fill_in[double](<double *> &values[k, 0], k, missing, n_missing, m, <double **> rows)
@@ -256,6 +260,13 @@ cdef class CachedRows:
         if indices.size and (indices.min() < 0 or indices.max() >= n):
             raise IndexError(f"row indices must be in [0, {n})")
         return indices
+
+
+cdef inline char *_held_row(CachedRows self, Py_ssize_t index) noexcept nogil:
+    """Return where the values of a row are; NULL if they are not yet computed."""
+    if self.in_place:
+        return <char *> self.engine.X.values + index * self.row_bytes
+    return NULL if self.slot_of[index] < 0 else self.base + self.slot_of[index] * self.row_bytes
 
 
 cdef void _gather(const real *row, const Py_ssize_t[::1] columns, real *out) noexcept nogil:

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from kernbench.kernels._thread_pool import call_each
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
 from kernbench.kernels.threads import single_threaded_blas
@@ -55,3 +56,23 @@ def test_blas_is_single_threaded_inside_and_as_before_outside():
                 assert set(threads()) <= {1}
             assert set(threads()) <= {1}
         assert threads() == before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_a_function_is_called_once_for_each_item(n_threads):
+    for n in (0, 1, 2, 20):
+        called = []
+        call_each(called.append, range(n), n_threads)
+        assert sorted(called) == list(range(n))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_error_of_a_call_is_raised(n_threads):
+    def fail(item):
+        raise KeyboardInterrupt(item)
+
+    with pytest.raises(KeyboardInterrupt):
+        call_each(fail, range(5), n_threads)
+    called = []
+    call_each(called.append, range(5), n_threads)
+    assert len(called) == 5

@@ -124,6 +124,15 @@ def test_they_end_a_joint_run(monkeypatch, n_threads):
 
 
 @pytest.mark.usefixtures("soon")
+def test_threads_do_not_change_a_bit():
+    one, two = folds_solved(), folds_solved(n_threads=2)
+    assert one.rows.n_evaluations == two.rows.n_evaluations
+    for own, other in zip(one.states, two.states, strict=True):
+        np.testing.assert_array_equal(own.beta, other.beta)
+        np.testing.assert_array_equal(own.e, other.e)
+
+
+@pytest.mark.usefixtures("soon")
 def test_where_they_fail_pair_steps_continue(monkeypatch):
     reference_run = folds_solved()
 
@@ -151,7 +160,7 @@ def test_steps_that_lower_the_dual_objective_are_taken_back(monkeypatch):
         face.state.beta[high] -= 1e-3
 
     monkeypatch.setattr(Face, "ascend", worsen)
-    solver._ascend([0])
+    solver._ascend(0)
     assert solver.states[0].dual() == dual and np.array_equal(solver.states[0].beta, before)
     assert not solver._is_near(0)
 

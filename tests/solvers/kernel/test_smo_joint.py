@@ -6,6 +6,7 @@ from sklearn.datasets import make_classification
 
 from kernbench.kernels.functions import Gaussian
 from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.threads import openmp_threads
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernel.smo import joint as reference
 from kernbench.reference.kernels.rows import KernelRows as ReferenceRows
@@ -84,12 +85,50 @@ def test_cores_take_the_same_steps(loss, with_bias, size):
 def test_threads_do_not_change_the_solutions():
     X, y, weights = folds(5)
     found = []
-    for n_threads in (1, 2):
+    for n_threads in (1, 2, 3):
         rows = KernelRows(X, Gaussian(1.5))
         solver = JointSMO(rows, problems_of(rows, y, weights), zeros(N, 5), n_threads=n_threads)
         driver.run(solver, tol=1e-3)
         found.append([solution.coef for solution in solver.solutions()])
-    np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_threads_do_not_change_the_kernel_between_members(dtype):
+    X = np.random.default_rng(0).normal(size=(600, 6))
+    members, found = np.arange(600)[::-1][:500].copy(), []
+    for n_threads in (1, 2):
+        rows = KernelRows(X, Gaussian(1.5), dtype=dtype)
+        rows.batch(members[::2])  # these are in the cache
+        with openmp_threads(n_threads):
+            found.append(_joint.kernel_between(rows, members))
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0][:, :500], rows.block(members, members), rtol=1e-5)
+    assert not found[0][:, 500:].any()
+
+
+@pytest.mark.usefixtures("small_sets")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_in_one_problem_leaves_coefficients_and_gradients_that_agree(n_threads):
+    class Core:
+        kernel_between, n_calls = staticmethod(_joint.kernel_between), 0
+
+        def solve_members(self, *arguments):
+            self.n_calls += 1
+            if self.n_calls == 7:
+                raise KeyboardInterrupt
+            return _joint.solve_members(*arguments)
+
+    X, y, weights = folds(5)
+    rows = KernelRows(X, Gaussian(1.5), dtype=np.float64)
+    solver = JointSMO(rows, problems_of(rows, y, weights), zeros(N, 5), n_threads=n_threads)
+    solver.core = Core()
+    assert driver.run(solver, tol=1e-3).status == "interrupted"
+    for state in solver.states:
+        np.testing.assert_allclose(state.e, y - rows.matvec(state.beta), atol=1e-9)
+    solver.core = _joint
+    assert driver.run(solver, tol=1e-3).converged
 
 
 def test_rows_are_shared_by_all_problems():

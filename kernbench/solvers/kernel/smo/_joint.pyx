@@ -13,7 +13,8 @@ cdef enum:
 def kernel_between(KernelRows rows, const Py_ssize_t[::1] members):
     """Return the kernel between the members, its rows padded for the searches of `WorkingSet`."""
     cdef Py_ssize_t m = members.shape[0], padded = (m + KB_PAD - 1) // KB_PAD * KB_PAD
-    matrix = np.zeros((m, padded), dtype=rows.dtype)
+    matrix = np.empty((m, padded), dtype=rows.dtype)
+    matrix[:, m:] = 0.0
     addresses = matrix.ctypes.data + matrix.strides[0] * np.arange(m, dtype=np.uintp)
     cdef size_t[::1] pointers = addresses.astype(np.uintp)
     if m:

@@ -13,13 +13,13 @@ so that a kernel row is fetched once for all problems, and the gradient of each 
 of rows that are held out.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
 from time import perf_counter
 
 import numpy as np
 
+from kernbench.kernels._thread_pool import call_each
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.dual_state import State
 from kernbench.solvers.kernel.smo.face import Face
@@ -124,8 +124,8 @@ class JointSMO(Method):
         if self.converged:
             return
         n_iter, on_face = self.n_iter, [k for k in still_open if self._is_near(k)]
-        for first in range(0, len(on_face), self.n_threads):
-            self._ascend(on_face[first : first + self.n_threads])
+        for k in on_face:
+            self._ascend(k)
         others = [k for k in still_open if k not in on_face]
         with self._updating():
             for problems, members in _groups(others, chosen, self.rows.n_rows):
@@ -177,53 +177,48 @@ class JointSMO(Method):
         self._for_each(solve, problems)
 
     def _is_near(self, k):
-        """Return whether Newton steps are to end problem k, and their factors take no more memory than the cache."""
+        """Return whether Newton steps are to end problem k, and its factor takes no more memory than the cache."""
         n_free, rows = np.count_nonzero(self.states[k].free()), self.rows
         return (
             self._may_use_face[k]
             and n_free >= FACE_LEAST
-            and self.n_threads * 8 * n_free**2 <= rows.capacity * rows.n_rows * np.dtype(rows.dtype).itemsize
+            and 8 * n_free**2 <= rows.capacity * rows.n_rows * np.dtype(rows.dtype).itemsize
             and self.violations[k] <= FACE_VIOLATION * self.units[k]
             and self.steps[k] >= FACE_STEPS * n_free**2
         )
 
-    def _ascend(self, problems):
-        """Take Newton steps for some problems until each is solved; where they fail, pair steps continue."""
-        states = {k: self.states[k] for k in problems}
-        faces = {k: Face(state, 0.5 * self.tol * self.units[k]) for k, state in states.items()}
-        starts = {k: (state.beta.copy(), state.e.copy(), state.dual()) for k, state in states.items()}
-        unsolved, n_rounds = list(problems), 0
-        while unsolved and n_rounds < FACE_ROUNDS and not self._should_stop():
+    def _ascend(self, k):
+        """Take Newton steps for problem k until it is solved; where they fail, pair steps continue.
+
+        Problems have their turn one after the other: the rounding of kernel values depends on which rows are cached.
+        """
+        state, is_open, n_rounds = self.states[k], True, 0
+        face = Face(state, 0.5 * self.tol * self.units[k])
+        beta, e, dual = state.beta.copy(), state.e.copy(), state.dual()
+        while is_open and n_rounds < FACE_ROUNDS and not self._is_late():
             n_rounds += 1
-            for k in unsolved:
-                faces[k].free_violators(self.rows, self.core.kernel_between)
-            unsolved = [k for k in unsolved if not faces[k].failed]
-            with self._updating():
-                self._for_each(lambda k: faces[k].ascend(), unsolved)
-            unsolved = [
-                k
-                for k in unsolved
-                if not faces[k].failed and states[k].violation(self.with_bias) > self.tol * self.units[k]
-            ]
-        for k, (beta, e, dual) in starts.items():
-            self.steps[k] += 1 + faces[k].n_hits
-            self._may_use_face[k] = not faces[k].failed and k not in unsolved
-            if states[k].dual() < dual:  # fixing several bounds at a time need not ascend
-                states[k].beta[:], states[k].e[:] = beta, e
+            face.free_violators(self.rows, self.core.kernel_between)
+            if not face.failed:
+                with self._updating():
+                    face.ascend()
+            is_open = not face.failed and state.violation(self.with_bias) > self.tol * self.units[k]
+        self.steps[k] += 1 + face.n_hits
+        self._may_use_face[k] = not face.failed and not is_open
+        if state.dual() < dual:  # fixing several bounds at a time need not ascend
+            state.beta[:], state.e[:] = beta, e
 
     def _for_each(self, solve, problems):
         """Call a function for each of the problems, on threads."""
         self._stop.clear()
-        if self.n_threads == 1 or len(problems) == 1:
-            for k in problems:
-                solve(k)
-            return
-        with ThreadPoolExecutor(self.n_threads) as pool:
+
+        def solve_or_stop(k):
             try:
-                list(pool.map(solve, problems))
+                solve(k)
             except BaseException:
-                self._stop.set()  # Ctrl-C reaches this thread only
+                self._stop.set()  # Ctrl-C reaches one thread only
                 raise
+
+        call_each(solve_or_stop, problems, self.n_threads)
 
     def _is_late(self):
         return perf_counter() >= self._deadline
