@@ -118,28 +118,36 @@ class OneKernel:
         """
         which, before = list(range(len(self.folds))) if which is None else list(which), None
         for C in Cs:
-            cell = Cell(np.full((len(self.weights), len(self.pairs)), np.nan), seconds=np.zeros(len(self.folds)))
-            for k, pair in enumerate(self.pairs):
-                if fit_all or before is None:
-                    cell.solutions.append(self._fit_all(k, pair, C, cell))
-                if which == list(range(len(self.folds))) and k < len(cell.solutions) and leaves_one_out(self):
-                    fit_left_out(self, k, C, cell)
-                    continue
-                earlier = [None] * len(which) if before is None else before[1].of_folds[k]
-                growth = None if before is None else C / before[0]
-                self._fit_folds(k, pair, C, which, earlier, growth, cell)
+            with single_threaded_blas():
+                cell = self._cell(C, which, fit_all, before)
             before = C, cell
             yield cell
 
+    def _cell(self, C, which, fit_all, before):
+        """Return the cell of one C; `before` is the last C, with its cell, or None."""
+        cell = Cell(np.full((len(self.weights), len(self.pairs)), np.nan), seconds=np.zeros(len(self.folds)))
+        for k, pair in enumerate(self.pairs):
+            if fit_all or before is None:
+                cell.solutions.append(self._fit_all(k, pair, C, cell))
+            if which == list(range(len(self.folds))) and k < len(cell.solutions) and leaves_one_out(self):
+                fit_left_out(self, k, C, cell)
+                continue
+            earlier = [None] * len(which) if before is None else before[1].of_folds[k]
+            growth = None if before is None else C / before[0]
+            self._fit_folds(k, pair, C, which, earlier, growth, cell)
+        return cell
+
     def solutions(self, C):
         """Return the solutions for all rows, one for each pair of classes."""
-        return [self._fit_all(k, pair, C, Cell(np.empty(0))) for k, pair in enumerate(self.pairs)]
+        with single_threaded_blas():
+            return [self._fit_all(k, pair, C, Cell(np.empty(0))) for k, pair in enumerate(self.pairs)]
 
     def continued(self, C, cell, growth=1.0):
         """Return the cell of all folds for C from that for C / growth, or for a smaller ``tol`` of the model."""
         result = Cell(np.full_like(cell.values, np.nan), cell.solutions, seconds=np.zeros(len(self.folds)))
-        for k, pair in enumerate(self.pairs):
-            self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], growth, result)
+        with single_threaded_blas():
+            for k, pair in enumerate(self.pairs):
+                self._fit_folds(k, pair, C, list(range(len(self.folds))), cell.of_folds[k], growth, result)
         return result
 
     def weights_of_pair(self, pair, j=None):

@@ -18,6 +18,7 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernbench import KernelSVC, KernelSVCCV, kernels, load
 from kernbench.estimators.search import cells, one_kernel, parameters, small_folds
@@ -60,6 +61,29 @@ def test_folds_in_joint_rounds(monkeypatch, settings):
     search = KernelSVCCV([0.01, *CS], [0.05], cv=4, tol=1e-6, **settings).fit(X, y)
     grid = GridSearchCV(KernelSVC(tol=1e-6, **settings), {"C": [0.01, *CS], "gamma": [0.05]}, cv=4).fit(X, y)
     assert_same_cells(search, grid, 1.01 / (len(y) // 4))
+
+
+def test_threads_do_not_change_a_search(monkeypatch):
+    """BLAS is limited to one thread for all of it: its rounding depends on their number, and their threads would slow
+    down those of the compiled loops."""
+    monkeypatch.setattr(one_kernel, "ONE_SET_ROWS", 0)
+    for name, value in (("LEAST_MEMBERS", 40), ("SHARED_MEMBERS", 100), ("FACE_LEAST", 2)):
+        monkeypatch.setattr(joint, name, value)
+    starts, blas = one_kernel.without_rows, set()
+
+    def watched(*arguments):
+        blas.update(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return starts(*arguments)
+
+    monkeypatch.setattr(one_kernel, "without_rows", watched)
+    X, y = examples()
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(KernelSVCCV([1.0, 100.0], [0.05], cv=4, store_oof_decisions=True).fit(X, y))
+    one, two = found
+    np.testing.assert_array_equal(one.oof_decisions_, two.oof_decisions_)
+    assert one.n_kernel_evaluations_ == two.n_kernel_evaluations_ and blas <= {1}
 
 
 def test_large_working_sets_in_single_precision():
