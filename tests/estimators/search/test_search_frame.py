@@ -101,9 +101,8 @@ def test_a_warm_start_solves_new_cells_only(face, monkeypatch):
     assert not hasattr(search, "_kept_cells")
 
 
-@every_face
-def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkeypatch):
-    X, y = face.data()
+def interrupt_second_cell(monkeypatch):
+    """Have the next search interrupted as it adds its second cell; return the list to which the first one comes."""
     add, added = cells.GridOfCells._add, []
 
     def interrupted(self, index, cell):
@@ -113,6 +112,13 @@ def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkey
         add(self, index, cell)
 
     monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
+    return added
+
+
+@every_face
+def test_an_interrupted_search_takes_the_best_of_the_finished_cells(face, monkeypatch):
+    X, y = face.data()
+    added = interrupt_second_cell(monkeypatch)
     with pytest.warns(ConvergenceWarning, match="after 1 of . cells, since it was interrupted"):
         search = face.make(warm_start=True).fit(X, y)
     assert [search.best_index_] == added and np.isfinite(search.cv_results_["mean_test_score"]).sum() == 1
@@ -126,15 +132,8 @@ def test_an_interrupted_search_keeps_the_cells_of_the_one_before(monkeypatch):
     """Also of the kernels that it did not come to."""
     face = next(face for face in FACES if face.search is KernelSVCCV)
     X, y = face.data()
-    search, add, added = face.make(warm_start=True).fit(X, y), cells.GridOfCells._add, []
-
-    def interrupted(self, index, cell):
-        if added:
-            raise KeyboardInterrupt
-        added.append(index)
-        add(self, index, cell)
-
-    monkeypatch.setattr(cells.GridOfCells, "_add", interrupted)
+    search = face.make(warm_start=True).fit(X, y)
+    interrupt_second_cell(monkeypatch)
     with pytest.warns(ConvergenceWarning, match="since it was interrupted"):
         search.fit(X, y)
     monkeypatch.undo()
