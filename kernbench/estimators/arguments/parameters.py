@@ -62,7 +62,7 @@ def check_class_weight(class_weight):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict of class to weight, got {class_weight!r}")
     for label, weight in class_weight.items():
         if not (is_number(weight) and weight >= 0):
-            raise ValueError(f"class_weight of class {label!r} must be at least 0, got {weight!r}")
+            raise ValueError(f"class_weight of class {label!r} must be a finite number of at least 0, got {weight!r}")
 
 
 def check_grid(name, values):

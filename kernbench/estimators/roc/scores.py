@@ -140,7 +140,7 @@ class TwoClassModel(SpaceModel, KernelClassifier):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Dense or sparse, whichever ``fit`` saw; K(X, train) of shape (n_samples, n_train) if
+            Dense or sparse, whatever ``fit`` was given; K(X, train) of shape (n_samples, n_train) if
             ``kernel="precomputed"``.
 
         Returns

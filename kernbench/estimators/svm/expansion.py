@@ -123,7 +123,7 @@ class ExpansionClassifier(Expansion, KernelClassifier):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Dense or sparse, whichever ``fit`` saw; K(X, train) of shape (n_samples, n_train) if
+            Dense or sparse, whatever ``fit`` was given; K(X, train) of shape (n_samples, n_train) if
             ``kernel="precomputed"``; a model from `support_only` takes the columns of support vectors.
 
         Returns

@@ -197,7 +197,7 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)
-            Dense or sparse, whichever ``fit`` saw; K(X, train) if ``kernel="precomputed"``.
+            Dense or sparse, whatever ``fit`` was given; K(X, train) if ``kernel="precomputed"``.
 
         Returns
         -------
