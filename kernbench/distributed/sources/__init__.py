@@ -48,14 +48,14 @@ def open_sources(data, label=None, least_columns=0):
     ValueError
         Without rows, and if `label` cannot be a column: of svmlight and ``.npy`` files, or of chunks in memory alone.
     """
-    sources, fault = [], None
+    sources, faults = [], []
     for item in data if isinstance(data, list | tuple) else [data]:
         if isinstance(item, str | Path):
             for path in files_of(Path(item)):
                 try:
                     sources.append(_open(path, label))
                 except EmptyFile as error:
-                    fault = error
+                    faults.append(error)
         elif isinstance(item, tuple):
             sources.append(ArraySource(*item, number=len(sources)))
         else:
@@ -64,7 +64,9 @@ def open_sources(data, label=None, least_columns=0):
         _check_label(label, "the chunks")
     sources = [source for source in sources if source.n_rows > 0]
     if not sources:
-        raise ValueError("the data hold no rows" if fault is None else f"the data hold no rows: {fault}")
+        if len(faults) == 1:
+            raise faults[0]
+        raise ValueError(f"the data hold no rows: {faults[-1]}" if faults else "the data hold no rows")
     if sources[0].is_sparse:
         widest = max(least_columns, *(source.n_columns for source in sources))
         for source in sources:
