@@ -184,11 +184,18 @@ def test_no_file_stays_open(tmp_path, suffix):
     X = np.arange(12.0).reshape(4, 3) + 1
     for k in range(5):
         _write(tmp_path / f"x{k}.{suffix}", X)
-    before = len(os.listdir("/proc/self/fd"))
     blocks = FileBlocks(tmp_path)
     for _ in range(2):
         assert np.array_equal(rows_of(blocks), np.tile(X, (5, 1)))
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert not _open_files_in(tmp_path)
+    with open(tmp_path / f"x0.{suffix}", "rb") as file:
+        assert _open_files_in(tmp_path) == [os.path.realpath(file.name)]
+
+
+def _open_files_in(folder):
+    """Return the files of a folder that this process has open; other threads may open others meanwhile."""
+    paths = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+    return [path for path in paths if path.startswith(f"{os.path.realpath(folder)}{os.sep}")]
 
 
 def _write(path, X):
