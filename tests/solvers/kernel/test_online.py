@@ -100,16 +100,20 @@ def test_resumed_anywhere_is_one_long_run(twin, name, options, random_problem):
         np.testing.assert_allclose(rest.solution().coef, whole.solution().coef, rtol=1e-9, atol=1e-12)
 
 
+def begun_at_another_alpha(name, twin, p, alpha, **options):
+    """Return a solver after 300 steps at alpha = 0.05, and one for `alpha` that begins at its solution."""
+    options = {"random_state": 0, "rescale": False, **options}
+    first = solver_of(name, twin, p, alpha=0.05, **options)
+    first.advance(300)
+    return first, solver_of(name, twin, p, alpha=alpha, initial=first.solution(), **options)
+
+
 @pytest.mark.parametrize("name, options", [("pegasos", {}), ("norma", {}), ("norma", {"truncation": 20})])
 @either_twin
 def test_a_start_for_another_alpha_is_the_function_that_was_given(twin, name, options, random_problem):
     """The counts and averages of a run belong to its alpha: only its coefficients are taken over."""
-    p = random_problem(2)
-    options = {"random_state": 0, "rescale": False, **options}
-    first = solver_of(name, twin, p, alpha=0.05, **options)
-    first.advance(300)
+    first, solver = begun_at_another_alpha(name, twin, random_problem(2), 0.04, **options)
     start = first.solution()
-    solver = solver_of(name, twin, p, alpha=0.04, initial=start, **options)
     assert start.coef.any()
     np.testing.assert_allclose(solver.solution().coef, start.coef, rtol=1e-9, atol=1e-12)
 
@@ -117,11 +121,7 @@ def test_a_start_for_another_alpha_is_the_function_that_was_given(twin, name, op
 @pytest.mark.parametrize("name, options", [("pegasos", {}), ("norma", {}), ("norma", {"truncation": 20})])
 @either_twin
 def test_a_start_that_is_far_too_large_for_another_alpha_is_scaled(twin, name, options, random_problem):
-    p = random_problem(2)
-    options = {"random_state": 0, "rescale": False, **options}
-    first = solver_of(name, twin, p, alpha=0.05, **options)
-    first.advance(300)
-    solver = solver_of(name, twin, p, alpha=1e4, initial=first.solution(), **options)
+    first, solver = begun_at_another_alpha(name, twin, random_problem(2), 1e4, **options)
     zero, _ = solver.problem.at_zero
     assert solver.solution().coef.any() and solver.objective() <= zero < first.objective() * 1e4
 
