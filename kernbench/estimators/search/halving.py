@@ -14,12 +14,16 @@ round all cells of a kernel are solved on the same kernel rows, from one C to th
 
 A cell is dropped for a lower score, however little lower: unlike a race it states no risk. The best C depends on the
 number of rows, so that a cell that is the best on all of them may have been dropped on few.
+
+Of a rare class few rows hold so few that most cells predict the frequent class throughout, with equal accuracy. Which
+of them stay, the areas under their ROC curves decide: the decision values differ where the labels do not.
 """
 
 import numpy as np
 
 from kernbench.estimators.search.cells import text_of
 from kernbench.estimators.search.subsamples import SubsampledCells, folds_on, nested_order, random_order_of, task_on
+from kernbench.metrics import roc_auc
 
 LEAST_ROWS = 500  # of a subsample: on fewer, scores of cells differ by less than chance
 LEAST_OF_STRATUM = 2  # rows of a class in a held-out part
@@ -79,7 +83,7 @@ class Halving(SubsampledCells):
     def _round(self, rows):
         """Solve the cells that are left on a subsample; keep the better ones."""
         examples, folds = self.examples.on(rows), folds_on(self.folds, rows, len(self.examples.y))
-        scores = {}
+        scores, held_out = {}, {}
         for g, task in enumerate(self.tasks):
             strengths = self._in_turn(g)
             if not strengths:
@@ -88,10 +92,11 @@ class Halving(SubsampledCells):
             with self._counting_values(source):
                 for strength, cell in zip(strengths, source.cells(strengths), strict=True):
                     self.n_unconverged += cell.n_unconverged
-                    _, found = self._scored(cell.values, folds, examples)
-                    scores[self._index(strength, g)] = found[self.score].mean()
-        ranked = sorted(scores, key=lambda index: (-np.nan_to_num(scores[index], nan=-np.inf), index))
-        n_kept = n_left(len(ranked), self.search.factor)
+                    index = self._index(strength, g)
+                    held_out[index], found = self._scored(cell.values, folds, examples)
+                    scores[index] = found[self.score].mean()
+        n_kept = n_left(len(scores), self.search.factor)
+        ranked = ranking(scores, n_kept, lambda index: mean_area(held_out[index], folds, examples))
         self.left = set(ranked[:n_kept])
         for index in ranked[n_kept:]:
             own = {"dropped_score": scores[index], "dropped_against": ranked[0]}
@@ -99,6 +104,43 @@ class Halving(SubsampledCells):
         leader = ranked[0]
         self.bar.describe(f"{len(rows)} rows, best {scores[leader]:.4g} at {text_of(self.cells[leader]['params'])}")
         self._show()
+
+
+def ranking(scores, n_kept, tie_score):
+    """Return the cells by descending score; equal ones in the order of the grid.
+
+    Parameters
+    ----------
+    scores : dict
+        The score of each index; NaN is below all others.
+    n_kept : int
+        Number of cells that stay.
+    tie_score : callable
+        Where some of equal cells would stay and others not, the order is that of descending ``tie_score(index)``.
+    """
+    known = {index: np.nan_to_num(score, nan=-np.inf) for index, score in scores.items()}
+    limit = sorted(known.values(), reverse=True)[n_kept - 1]
+    tied = [index for index, score in known.items() if score == limit]
+    decided = sum(score >= limit for score in known.values()) == n_kept
+    areas = {} if decided else {index: tie_score(index) for index in tied}
+    return sorted(known, key=lambda index: (-known[index], -areas.get(index, 0.0), index))
+
+
+def mean_area(held_out, folds, examples):
+    """Return the area under the ROC curve of the held-out rows; of more than two classes the mean of each to the rest.
+
+    Classes that no held-out row belongs to are left out; of a single class it is 1/2.
+    """
+    rows = np.concatenate([fold.test for fold in folds])
+    rows = rows[examples.used[rows]]
+    codes, values = examples.codes[rows], held_out.class_scores[rows]
+    weights = None if examples.sample_weight is None else examples.sample_weight[rows]
+    present = np.unique(codes)
+    if len(present) < 2:
+        return 0.5
+    if values.ndim == 1:
+        return roc_auc(codes, values, sample_weight=weights)
+    return np.mean([roc_auc(codes == code, values[:, code], sample_weight=weights) for code in present])
 
 
 def sizes(n_cells, factor, n_rows, least):

@@ -67,7 +67,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         and those of the last round, at most `factor`, on all rows, as by ``"exact"``. ``cv_results_`` then has the
         columns ``dropped_after``, such as "1111 rows", ``dropped_score``, the mean score in that round, and
         ``dropped_against``, the index of the best cell of that round. A round has at least 500 rows, and about two rows
-        of each class in each held-out part, so that with few rows few cells are dropped, or none.
+        of each class in each held-out part, so that with few rows few cells are dropped, or none. Of cells with equal
+        scores those with the larger area under the ROC curve stay.
     risk : float, default=0.05
         For ``search="race"``: largest probability of dropping the cell with the smallest expected error, if held-out
         rows are independent; > 0 and < 1. Where a subsample comes first (from 4,000 rows on, with several kernels or

@@ -5,12 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_moons
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 from sklearn.preprocessing import scale
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
-from kernbench.estimators.search.folds import Fold
-from kernbench.estimators.search.halving import Halving, sizes
+from kernbench.estimators.search.folds import Examples, Fold
+from kernbench.estimators.search.halving import Halving, mean_area, ranking, sizes
+from kernbench.estimators.search.held_out import HeldOut
 from kernbench.estimators.search.subsamples import nested_order
 from kernbench.solvers import progress
 
@@ -131,6 +133,43 @@ def test_cells_without_a_score_are_dropped_before_others():
     found = KernelSVCCV([1e-6, 1e-5, 1.0, 10.0], [0.05], **settings).fit(X, y)
     assert np.isnan(found.cv_results_["dropped_score"]).all()
     assert finalists(found).tolist() == [False, False, True, True]
+
+
+def test_ties_are_decided_only_where_some_of_equal_cells_stay_and_others_do_not():
+    scores = {0: 0.9, 1: 0.7, 2: np.nan, 3: 0.9, 4: 0.7, 5: 0.7}
+    areas = {1: 0.5, 4: 0.8, 5: 0.8}
+    assert ranking(scores, 3, areas.__getitem__) == [0, 3, 4, 5, 1, 2]
+    for n_kept in (2, 5, 6):
+        assert ranking(scores, n_kept, None) == [0, 3, 1, 4, 5, 2]
+    assert ranking(dict.fromkeys(range(3), np.nan), 1, [0.1, 0.3, 0.2].__getitem__) == [1, 2, 0]
+
+
+def test_the_mean_area_is_that_of_each_class_of_the_rows_that_are_held_out_and_have_weight():
+    rng = np.random.default_rng(0)
+    codes, values = rng.integers(3, size=60), rng.normal(size=(60, 3))
+    weights = np.where(np.arange(60) % 5 == 0, 0.0, rng.uniform(0.5, 2.0, size=60))
+    folds = [Fold(np.arange(20, 60), np.arange(10)), Fold(np.arange(20), np.arange(30, 60))]
+    kept = np.setdiff1d(np.concatenate([np.arange(10), np.arange(30, 60)]), np.arange(0, 60, 5))
+    examples = Examples(None, codes, weights, np.arange(3), codes, weights)
+    found = mean_area(HeldOut.of_classes(values, np.arange(3), codes), folds, examples)
+    areas = [roc_auc_score(codes[kept] == k, values[kept, k], sample_weight=weights[kept]) for k in range(3)]
+    assert found == pytest.approx(np.mean(areas), abs=1e-12)
+    two = Examples(None, codes > 0, None, np.arange(2), (codes > 0).astype(int))
+    rows = np.concatenate([np.arange(10), np.arange(30, 60)])
+    found = mean_area(HeldOut.of_classes(values[:, 0], np.arange(2), codes > 0), folds, two)
+    assert found == pytest.approx(roc_auc_score(codes[rows] > 0, values[rows, 0]), abs=1e-12)
+    alone = Examples(None, codes, None, np.arange(2), np.zeros(60, dtype=int))
+    assert mean_area(HeldOut.of_classes(values[:, 0], np.arange(2), codes), folds, alone) == 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_rare_class_does_not_end_in_a_constant_model(seed):
+    """On few rows nearly all cells predict the frequent class; on all rows, too, those that are first in the grid."""
+    X, y = make_classification(5000, 12, n_informative=8, n_redundant=0, n_clusters_per_class=4, weights=[0.97],
+                               flip_y=0.0, random_state=seed)  # fmt: skip
+    settings = {"cv": 5, "search": "halving", "random_state": seed}
+    found = KernelSVCCV([0.1, 0.3, 1.0, 3.0, 10.0], [0.001, 0.003, 0.01, 0.03, 0.1], **settings).fit(X, y)
+    assert finalists(found).sum() == 3 and found.best_score_ > np.mean(y == 0) + 0.005
 
 
 def test_folds_without_a_class_are_scored_on_subsamples_as_on_all_rows():
