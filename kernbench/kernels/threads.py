@@ -8,13 +8,19 @@ a model and then fork) inherits the state of OpenMP, but none of its threads. GN
 Each fork therefore ends the threads first; a loop that needs them starts them again, in the parent and in the child.
 """
 
+import ctypes
 import os
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+from kernbench.kernels import _thread_pool
 from kernbench.kernels._nested_limit import NestedLimit
-from kernbench.kernels._thread_pool import release_threads, use_one_thread
+
+HARD = 2  # omp_pause_hard: nothing of the threads is kept
+# Looked up, since a compiled call would be an ImportError where OpenMP is older than 5.0: a process has one libgomp,
+# the first that is loaded, and PyTorch 2.3 brings one of OpenMP 4.5.
+_pause_openmp = getattr(ctypes.PyDLL(_thread_pool.__file__), "omp_pause_resource_all", None)
 
 
 class _Forks:
@@ -23,13 +29,13 @@ class _Forks:
     released = True
 
     def before(self):
-        self.released = release_threads()
+        self.released = _pause_openmp is not None and _pause_openmp(HARD) == 0
 
     def in_child(self):
         _single_threaded_blas.forget_lock()
         # An OpenMP older than 5.0 keeps its pool: without threads the child computes the same numbers.
         if not self.released:
-            use_one_thread()
+            _thread_pool.use_one_thread()
 
 
 _forks = _Forks()
