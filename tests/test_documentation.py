@@ -13,6 +13,7 @@ import kernbench
 from kernbench._models import MODELS
 from kernbench.cli import main
 from kernbench.cli.group import CONTEXT
+from kernbench.cli.models.estimators import NAMES, find, parameters
 from kernbench.experiments import registry
 
 ROOT = Path(__file__).parents[1]
@@ -76,6 +77,7 @@ def test_links_of_a_page_lead_to_files(page):
 
 
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ESTIMATOR, SETTING = re.compile(r"--estimator\s+(\w+)"), re.compile(r"--set \"?(\w+)=")
 
 
 def commands_of(text):
@@ -101,6 +103,18 @@ def test_commands_of_a_page_exist_with_their_options_and_experiments(page):
         if group.name in ("run", "snapshot") and "--plugin" not in words:
             named = group.make_context(group.name, words, resilient_parsing=True, **CONTEXT).params["experiments"]
             assert {*named} <= {*registry.names(), "all", "NAME", "width"}, command  # CONTRIBUTING.md declares the last
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name + "-" + page.name)
+def test_estimators_and_settings_of_a_page_exist(page):
+    text = page.read_text(encoding="utf-8")
+    assert {*ESTIMATOR.findall(text)} <= NAMES.keys()
+    known = {name for model in NAMES.values() for name in parameters(model.load())}
+    assert {*SETTING.findall(text)} <= known  # in tables, of one estimator or another
+    for command in commands_of(text):
+        if command.startswith("kernbench fit"):
+            model = find(*ESTIMATOR.findall(command) or ["kernelsvc"], tune="--tune" in command)
+            assert {*SETTING.findall(command)} <= parameters(model.load()).keys(), command
 
 
 def test_commands_are_found_in_blocks_and_in_sentences():
