@@ -5,6 +5,7 @@ import lzma
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from statistics import fmean, variance
 
 import pytest
 
@@ -82,6 +83,35 @@ def test_a_speed_up_is_that_of_the_repeats_that_both_methods_have(records, tmp_p
             record["environment"]["processor"] = "another"
     path.write_bytes(lzma.compress("\n".join(map(json.dumps, own)).encode()))
     assert numbers.Records(path).speed_up("peers-svm", "adult", "libsvm", "smo") is None
+
+
+def test_what_the_headline_says_in_words_holds(records):
+    """Beside the times: "to the same test errors and with a certified duality gap"."""
+    for name in numbers.SVM:
+        cells = [records.values("peers-svm", name, method, metric="test_error") for method in (*numbers.SVC, "smo")]
+        errors = [error for cell in cells for error in cell.values()]
+        assert max(errors) - min(errors) <= 1e-4, name  # a hundredth of a point
+        assert max(records.values("peers-svm", name, "smo", metric="relative_gap").values()) <= 1e-3, name  # its tol
+
+
+def test_what_pages_say_of_halving_in_words_holds(records):
+    """In docs/kernel_svm.md and docs/performance.md, of `KernelSVCCV` with ``search="halving"`` and an exact search."""
+
+    def errors(name, search):
+        return [100.0 * error for error in records.values("tuning", name, search, metric="test_error").values()]
+
+    def difference(name):
+        """How much larger the mean error of halving is, and the standard error of that."""
+        exact, halving = errors(name, "exact"), errors(name, "halving")
+        return fmean(halving) - fmean(exact), sum(variance(own) / len(own) for own in (exact, halving)) ** 0.5
+
+    for name in ("digits", "adult-5000-grid", "adult-10000-grid", "ijcnn1-10000-grid"):  # "as low", "four of six sets"
+        more, error = difference(name)
+        assert more <= 2.0 * error, name
+    assert 1.5 <= difference("covtype-10000-grid")[0] <= 2.0  # "nearly two points"
+    found, of_constant = errors("w8a-10000-grid", "halving"), 100.0 / 33.0  # "one row in 33 of the rare class"
+    assert len(found) == 3  # "one of three searches ended with a model no better than a constant"
+    assert sum(error >= 0.95 * of_constant for error in found) == 1
 
 
 def test_a_mark_without_a_text_is_refused(records):
