@@ -50,6 +50,11 @@ class Predictions:
         """Return the logarithms of a density ratio at rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("log_ratio", X)
 
+    @_has("ratio")
+    def ratio(self, X: Rows) -> Any:
+        """Return a density ratio at rows in files, chunks, an array or a Dask collection."""
+        return self._of_rows("ratio", X)
+
     @_has("predict")
     def predict(self, X: Rows, return_std: bool = False) -> Any:
         """Return the labels or targets of rows in files, chunks, an array or a Dask collection.

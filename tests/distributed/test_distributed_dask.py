@@ -290,6 +290,7 @@ def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples)
     here, there = (Distributed(ratio).fit([X[:900]], [X[900:]]), Distributed(ratio, client).fit(rows[:900], rows[900:]))
     assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
     np.testing.assert_allclose(there.log_ratio(rows).compute(), here.log_ratio(X), atol=1e-9)
+    np.testing.assert_allclose(there.ratio(rows).compute(), here.ratio(X), atol=1e-9)
 
 
 def test_partitions_of_other_types_are_those_of_one_process(client, examples):

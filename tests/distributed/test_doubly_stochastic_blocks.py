@@ -132,6 +132,7 @@ def test_a_density_ratio_is_learned_from_two_samples(in_files):
     assert np.array_equal(found[0].estimator_.block_coef_, found[1].estimator_.block_coef_)
     x = np.linspace(-1, 1, 21)[:, None]
     np.testing.assert_allclose(found[0].log_ratio(x), plain.log_ratio(x), atol=0.15)
+    np.testing.assert_allclose(found[0].ratio([x[:5], x[5:]]), found[0].estimator_.ratio(x), rtol=1e-4)
     assert found[0].estimator_.objective_ == pytest.approx(plain.objective_, abs=0.05)
     for arguments, message in (
         ((P,), r"fit\(P, Q\)"),
