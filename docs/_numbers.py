@@ -40,6 +40,12 @@ def _mean(values, factor=100.0, digits=2):
     return f"{round(fmean(values), digits) + 0.0:.{digits}f}{error}"  # + 0.0 makes -0 a 0
 
 
+def _repeats(records, places):
+    """How often the fits that a table of times shows were measured, a sentence."""
+    counts = {len(records.of(*place)) for place in places} - {0}
+    return "Each fit once." if counts == {1} else f"Medians of times over {_range(counts)} repeats."
+
+
 def _table(head, rows):
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -391,7 +397,7 @@ def lenet(records):
         rows.append(row)
     header = ["", *(name for label in datasets.values() for name in (f"{label}: error, %", "time"))]
     cells = [("dsg-multiclass", dataset, method) for dataset in datasets for method in methods]
-    return f"{_table(header, rows)}\n{records.machine(*cells)}.\n"
+    return f"{_table(header, rows)}\n{_repeats(records, cells)} {records.machine(*cells)}.\n"
 
 
 def workers(records):
@@ -411,7 +417,8 @@ def workers(records):
         for name, label in methods.items() if records.of(*place, name)
     ]  # fmt: skip
     table = _table(["4 million × 50, float32", "time of the fit", "AUC, %"], rows)
-    return f"{table}\n{records.machine(*((*place, name) for name in methods))}.\n"
+    places = [(*place, name) for name in methods]
+    return f"{table}\n{_repeats(records, places)} {records.machine(*places)}.\n"
 
 
 TEXTS = {
