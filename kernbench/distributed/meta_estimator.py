@@ -143,7 +143,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_learns_from_streams)
     def partial_fit(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Call ``partial_fit`` of the estimator for each chunk of more rows.
+        """Call ``partial_fit`` of the estimator for more rows, in their order, some 16,000 or more at a time.
 
         Parameters
         ----------
