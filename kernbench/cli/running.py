@@ -124,7 +124,8 @@ def command(
     """Run experiments, all of them when none is named (or "all"), and keep a record of every fit.
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
-    fails, takes too long or needs too much memory has a record, too; the exit code is 1 if a fit ended in an error.
+    fails, takes too long or needs too much memory has a record, too, and the same command tries it again; the exit
+    code is 1 if a fit ended in an error.
 
     \b
     Examples:
