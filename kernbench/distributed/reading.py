@@ -65,6 +65,11 @@ def _read_chunks(client, X, y, least_columns):
         chunks, y = chunks_of_files(client, X, y, least_columns)
         return DaskBlocks(client, chunks), None if y is None else read_labels(y)
     _check_collection(X)
+    if (label := column_of(y)) is not None:
+        raise ValueError(
+            f"the labels {label!r} are not a file, and a collection has no column of labels: give them apart from the "
+            "rows, such as X[features] and X[label] of a data frame"
+        )
     return DaskBlocks(client, chunks_of(client, X)), None if y is None else read_labels(gathered(client, y))
 
 

@@ -314,6 +314,7 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
         ([dask.delayed(X[:20]), dask.delayed(X[20:].astype(np.float32))], y, "another dtype"),
         (da.from_array(X, chunks=(20, 3)), y[:7], "y has 7 entries and X has 40 rows"),
         (da.from_array(X, chunks=(20, 3)), None, "there are no labels"),
+        (da.from_array(X, chunks=(20, 3)), "clicked", "'clicked' are not a file, and a collection has no column of"),
         (da.from_array(X + 1j, chunks=(20, 3)), y, "partition 0 must hold real numbers"),
         (X, y, "must be a Dask array"),
         (da.from_array(X[:, 0], chunks=20), y, "two dimensions"),
