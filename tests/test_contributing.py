@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location, spec_from_loader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 import kernbench
-from kernbench import KernelSVC, _models, saving
+from kernbench import _models, saving
 from kernbench.cli import main
 from kernbench.cli.plugins.creating import BUILT_IN
-from kernbench.kernels import Gaussian
-from kernbench.solvers import registry
-from kernbench.solvers.kinds import TWINS
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -169,62 +166,56 @@ def parts(written):
 
 
 @pytest.fixture(scope="module")
-def compiled_random_pairs(parts, tmp_path_factory):
-    """The compiled half of the solver's example, built outside the sources as a module of the package."""
-    name, headers = "kernbench.solvers.kernel._random_pairs", {path.parent for path in ROOT.glob("kernbench/**/*.h")}
-    source = parts[0]["solvers/kernel/_random_pairs.pyx"]
-    path = build_extension(name, source, tmp_path_factory.mktemp("compiled"), sorted(headers))
-    spec = spec_from_file_location(name, path)
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture
-def random_pairs(parts, compiled_random_pairs, monkeypatch):
-    """The solver's entry, added to the registry as the page says."""
+def with_random_pairs(parts, tmp_path_factory):
+    """A folder with the module ``with_random_pairs``: who imports it has the example's files and entry in kernbench."""
     files, entry = parts
-    as_module("kernbench.solvers.kernel.random_pairs", files["solvers/kernel/random_pairs.py"], monkeypatch)
-    as_module("kernbench.reference.kernel.random_pairs", files["reference/kernel/random_pairs.py"], monkeypatch)
-    monkeypatch.setitem(sys.modules, compiled_random_pairs.__name__, compiled_random_pairs)
-    monkeypatch.setattr(registry, "SOLVERS", list(registry.SOLVERS))
-    registry.add(eval(entry.strip().rstrip(","), {"SolverEntry": registry.SolverEntry}))
-    return registry.get("random-pairs", "kernel-svm")
+    folder, headers = tmp_path_factory.mktemp("compiled"), {path.parent for path in ROOT.glob("kernbench/**/*.h")}
+    core = files["solvers/kernel/_random_pairs.pyx"]
+    solvers = build_extension("kernbench.solvers.kernel._random_pairs", core, folder, sorted(headers)).parent
+    (solvers / "random_pairs.py").write_text(files["solvers/kernel/random_pairs.py"], encoding="utf-8")
+    (folder / "random_pairs.py").write_text(files["reference/kernel/random_pairs.py"], encoding="utf-8")
+    (folder / "with_random_pairs.py").write_text(
+        "import kernbench.reference.kernel, kernbench.solvers.kernel\n"
+        "from kernbench.solvers.registry import SolverEntry, add\n"
+        f"kernbench.solvers.kernel.__path__.append({str(solvers)!r})\n"
+        f"kernbench.reference.kernel.__path__.append({str(folder)!r})\n"
+        f"add({entry.strip().rstrip(',')})\n",
+        encoding="utf-8",
+    )
+    return folder
 
 
-@pytest.mark.parametrize("twin", TWINS)
-def test_the_solver_reaches_the_optimum(random_pairs, twin, seven_points):
-    rows = random_pairs.kind.make_data(seven_points.X, Gaussian(1.0), twin=twin, dtype=np.float64)
-    solver = random_pairs.load(twin)(rows, seven_points.y, alpha=seven_points.alpha, random_state=0)
-    solver.advance(4000)
-    assert solver.check(1e-6)
-    assert solver.objective() == pytest.approx(seven_points.optimum, rel=1e-6)
+def run_with(folder, *command):
+    """Run Python in a new process, in the checkout, which imports modules from `folder` too."""
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-P", *command],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("fit_intercept", [False, True])
-def test_the_solvers_twins_are_in_lockstep(random_pairs, fit_intercept, dtype, two_classes):
-    X, y = two_classes
-    weights = np.random.default_rng(0).uniform(0.2, 3.0, size=len(y))
-    compiled, reference = (
-        random_pairs.load(twin)(
-            random_pairs.kind.make_data(X, Gaussian(2.0), twin=twin, dtype=dtype),
-            np.where(y == "yes", 1.0, -1.0), alpha=1e-2, weights=weights, fit_intercept=fit_intercept, random_state=3,
-        )
-        for twin in TWINS
-    )  # fmt: skip
-    tolerance = 1e-9 if dtype == np.float64 else 1e-4
-    for _ in range(10):
-        assert compiled.advance(30) == reference.advance(30) == 30
-        np.testing.assert_allclose(compiled.solution().coef, reference.solution().coef, rtol=0, atol=tolerance)
-        assert compiled.objective() == pytest.approx(reference.objective(), rel=tolerance)
-        assert compiled.gap() == pytest.approx(reference.gap(), rel=100 * tolerance)
-    assert compiled.n_kernel_evaluations > 0
+def test_the_solver_passes_the_tests_of_all_solvers(with_random_pairs):
+    (command,) = re.findall(r"^pytest (tests/solvers -k random-pairs)$", PAGE, re.MULTILINE)
+    options = ("-n", "0", "-q", "-p", "no:cacheprovider", "-p", "with_random_pairs")
+    shown = run_with(with_random_pairs, "-m", "pytest", *options, *command.split())
+    assert int(re.search(r"(\d+) passed", shown)[1]) > 50
 
 
-def test_the_solver_is_offered_by_the_estimator(random_pairs, two_classes):
-    model = KernelSVC(solver="random-pairs", tol=0.05, random_state=0).fit(*two_classes)
-    assert model.converged_ and model.score(*two_classes) > 0.9
+def test_the_solver_is_offered_by_the_estimator(with_random_pairs):
+    code = """
+import with_random_pairs
+from sklearn.datasets import make_classification
+from kernbench import KernelSVC
+X, y = make_classification(200, 6, flip_y=0.1, random_state=0)
+model = KernelSVC(solver="random-pairs", tol=0.05, random_state=0).fit(X, y)
+assert model.converged_ and model.score(X, y) > 0.9
+"""
+    run_with(with_random_pairs, "-c", code)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,9 @@
 """The checks of solvers: kernbench's own keep them, and each catches the fault it is about."""
 
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernbench.cli.plugins.creating import EXPERIMENT
@@ -32,6 +34,28 @@ def test_the_templates_of_kernbench_new_keep_every_law(kind, write_plugin):
     (entry,) = plugins.load(write_plugin("mine", kind=kind)).solvers
     for law in LAWS.values():
         law(entry)
+
+
+@pytest.mark.parametrize("kind", EXPERIMENT)
+def test_the_templates_start_from_a_solution_of_another_objective(kind, write_plugin):
+    """With a tenth of C its coefficients leave the box; where an intercept keeps their sum, that must be zero again."""
+    (entry,) = plugins.load(write_plugin("mine", kind=kind)).solvers
+    problem, other = (make_problem(entry.kind, 80, C=C) for C in (1.0, 10.0))
+    start = driver.run(build(entry, other), max_iter=4000, tol=1e-6).solution
+    warm, cold = (driver.run(build(entry, problem, initial=one), max_iter=4000, tol=1e-6) for one in (start, None))
+    assert warm.objective <= 1.01 * cold.objective
+
+
+@pytest.mark.parametrize("kind", ["kernel-svm", "kernel-regression"])
+def test_the_templates_draw_no_row_of_weight_zero(kind, write_plugin):
+    (entry,) = plugins.load(write_plugin("mine", kind=kind)).solvers
+    problem, weights = make_problem(entry.kind, 60), np.repeat([1.0, 0.0], [40, 20])
+    few = replace(problem, X=problem.X[:40], y=problem.y[:40], alpha=problem.alpha * 60 / 40)
+    found = []
+    for solver in (build(entry, few), build(entry, problem, weights=weights)):
+        solver.advance(200)
+        found.append(solver.solution().coef)
+    np.testing.assert_allclose(found[1], np.append(found[0], np.zeros(20)), rtol=1e-12, atol=1e-12)
 
 
 FAULTS = {
@@ -69,8 +93,8 @@ FAULTS = {
     ),
     "draws by its seed": ("as_generator(random_state)", "as_generator(None)", "two runs with one seed differ"),
     "may be split": (
-        "        for i, j in draw_indices(",
-        "        self.rng = as_generator(n_iter)\n        for i, j in draw_indices(",
+        "        for i, j in self.used[",
+        "        self.rng = as_generator(n_iter)\n        for i, j in self.used[",
         "Arrays are not equal",
     ),
     "may be resumed": ("            self.e -= rows.matvec(self.beta)\n", "", "after a start from it"),
