@@ -16,7 +16,7 @@ COMMANDS = {
     "report": ("kernbench.cli.reporting", "Turn the records of a run into one HTML page."),
     "compare": ("kernbench.cli.comparing", "Compare two sets of records: what became slower or worse?"),
     "results": ("kernbench.cli.results", "Show, merge, clean or export the records."),
-    "new": ("kernbench.cli.plugins.creating", "Write a template of a solver or an experiment of your own."),
+    "new": ("kernbench.cli.plugins.creating", "Write a template of a solver, an experiment or an estimator."),
     "check": ("kernbench.cli.plugins.checking", "Check a solver or an experiment of your own."),
     "doctor": ("kernbench.cli.doctor", "Check this installation: what works, what is missing?"),
     "fit": ("kernbench.cli.models.fitting", "Fit a model to a data file and save it."),

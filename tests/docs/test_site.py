@@ -176,6 +176,8 @@ def test_every_page_is_in_one_toctree(texts):
         for _, entries in TOCTREE.findall(text):
             for entry in entries.split():
                 found.append(posixpath.normpath(posixpath.join(posixpath.dirname(page), entry)))
+    missing = {*texts, GALLERY} - {"index", *found}
+    assert not missing, f"no toctree has {sorted(missing)}: add them to that of docs/guides.md or of another page"
     assert sorted(found) == sorted({*texts, GALLERY} - {"index"})
 
 

@@ -63,9 +63,12 @@ def test_an_import_of_a_sibling_would_be_noticed():
 
 
 def test_every_declaration_is_registered():
-    declared = {
-        path for home in HOMES for path in home.rglob("*.py") if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")
-    }
+    paths = [path for home in HOMES for path in home.rglob("*.py")]
+    declaring = [path for path in paths if "\nEXPERIMENT = " in path.read_text(encoding="utf-8")]
+    modules = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in declaring]
+    declared = [load(f"kernbench.experiments.{module}:EXPERIMENT") for module in modules]
+    missing = [module for module, one in zip(modules, declared, strict=True) if one not in EXPERIMENTS]
+    assert not missing, f"experiments/registry.py lacks {missing}"
     assert len(declared) == len(EXPERIMENTS) == len({experiment.name for experiment in EXPERIMENTS})
 
 

@@ -73,7 +73,11 @@ def margin_loss(name, margins):
     if name == "log_loss":
         return np.logaddexp(LONG(0), -margins)
     missing = np.maximum(0, 1 - margins)
-    return missing if name == "hinge" else missing**2
+    if name == "hinge":
+        return missing
+    if name == "squared_hinge":
+        return missing**2
+    raise NotImplementedError(f"add the formula of loss={name!r} to margin_loss in exact_objectives.py")
 
 
 def residual_loss(model, r):
@@ -88,7 +92,9 @@ def residual_loss(model, r):
         return np.maximum(0, size - LONG(model.epsilon)) ** 2
     if name == "absolute_error":
         return size
-    return np.maximum(-LONG(model.quantile) * r, (1 - LONG(model.quantile)) * r)
+    if name == "quantile":
+        return np.maximum(-LONG(model.quantile) * r, (1 - LONG(model.quantile)) * r)
+    raise NotImplementedError(f"add the formula of loss={name!r} to residual_loss in exact_objectives.py")
 
 
 def _function(model, X, offset):
@@ -135,7 +141,9 @@ def kernel_values(kernel, X):
         near = t[t > 0].astype(np.float64)
         values[t > 0] = 2 ** (1 - kernel.nu) / gamma(kernel.nu) * near**kernel.nu * kv(kernel.nu, near)
         return values
-    return np.exp(-squares / (2 * LONG(kernel.sigma) ** 2))
+    if name == "Gaussian":
+        return np.exp(-squares / (2 * LONG(kernel.sigma) ** 2))
+    raise NotImplementedError(f"add the formula of {name} to kernel_values in exact_objectives.py")
 
 
 def _linear(X, weights, intercept):
