@@ -65,6 +65,35 @@ def as_module(name, source, monkeypatch):
     return module
 
 
+def copy_package(tree):
+    """Copy the package into the folder `tree`, with its compiled modules."""
+    shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+    # Compiled modules lie where the package is installed, which may be elsewhere.
+    installed = Path(kernbench.__file__).parent
+    for module in installed.rglob("*.so"):
+        shutil.copy2(module, tree / "kernbench" / module.relative_to(installed))
+    libraries = installed.with_name("kernbench.libs")  # those that auditwheel took into the wheel
+    if libraries.is_dir():
+        shutil.copytree(libraries, tree / libraries.name)
+
+
+def run_with(folder, *command):
+    """Run Python in a new process, which looks for modules in `folder`, then where this one found kernbench."""
+    path = os.pathsep.join([str(folder), str(Path(kernbench.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-P", *command]
+    done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def run_tests(folder, pattern, *options):
+    """Run the one command ``pytest`` of the page that matches `pattern`; return how many tests passed."""
+    (command,) = re.findall(rf"^pytest ({pattern})$", PAGE, re.MULTILINE)
+    shown = run_with(folder, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", *options, *command.split())
+    return int(re.search(r"(\d+) passed", shown)[1])
+
+
 @pytest.fixture
 def two_classes():
     X, y = make_classification(200, 6, flip_y=0.1, random_state=0)
@@ -134,6 +163,17 @@ def test_the_estimator_is_saved_and_read_back(alpha_classifier, estimator, two_c
     assert np.array_equal(saving.load(tmp_path / "model.npz").predict(X), model.predict(X))
 
 
+def test_the_estimator_passes_the_tests_of_all_models(estimator, tmp_path):
+    """In a copy of the package, with its file and its line in the list."""
+    copy_package(tmp_path)
+    package, (source, line) = tmp_path / "kernbench", estimator
+    (package / "estimators" / "svm" / "alpha_classifier.py").write_text(source, encoding="utf-8")
+    models = package / "_models.py"
+    before, after = models.read_text(encoding="utf-8").split("MODELS = (\n")
+    models.write_text(f"{before}MODELS = (\n{line}{after}", encoding="utf-8")
+    assert run_tests(tmp_path, "tests/.* -k AlphaClassifier") > 50
+
+
 def build_extension(name, source, folder, headers):
     """Compile Cython in `folder` and return the path of the extension module `name`."""
     build = pytest.importorskip("Cython.Build", reason="building the compiled half needs Cython")
@@ -185,25 +225,8 @@ def with_random_pairs(parts, tmp_path_factory):
     return folder
 
 
-def run_with(folder, *command):
-    """Run Python in a new process, in the checkout, which imports modules from `folder` too."""
-    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-P", *command],
-        env={**os.environ, "PYTHONPATH": path},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_the_solver_passes_the_tests_of_all_solvers(with_random_pairs):
-    (command,) = re.findall(r"^pytest (tests/solvers -k random-pairs)$", PAGE, re.MULTILINE)
-    options = ("-n", "0", "-q", "-p", "no:cacheprovider", "-p", "with_random_pairs")
-    shown = run_with(with_random_pairs, "-m", "pytest", *options, *command.split())
-    assert int(re.search(r"(\d+) passed", shown)[1]) > 50
+    assert run_tests(with_random_pairs, "tests/solvers -k random-pairs", "-p", "with_random_pairs") > 50
 
 
 def test_the_solver_is_offered_by_the_estimator(with_random_pairs):
@@ -222,14 +245,7 @@ assert model.converged_ and model.score(X, y) > 0.9
 def tree_with_a_loss(tmp_path_factory):
     """A copy of the package with the example of a loss, which a new process imports."""
     tree = tmp_path_factory.mktemp("tree")
-    shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
-    # Compiled modules lie where the package is installed, which may be elsewhere.
-    installed = Path(kernbench.__file__).parent
-    for module in installed.rglob("*.so"):
-        shutil.copy2(module, tree / "kernbench" / module.relative_to(installed))
-    libraries = installed.with_name("kernbench.libs")  # those that auditwheel took into the wheel
-    if libraries.is_dir():
-        shutil.copytree(libraries, tree / libraries.name)
+    copy_package(tree)
     for change in blocks("Add a loss", "diff"):
         name, *hunks = re.split(r"^@@ .*\n", change, flags=re.MULTILINE)
         path = tree / name.removeprefix("--- ").strip()
@@ -242,13 +258,6 @@ def tree_with_a_loss(tmp_path_factory):
             text = text.replace(before, after)
         path.write_text(text, encoding="utf-8")
     return tree
-
-
-def run_with_the_loss(tree, code):
-    environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_the_loss_is_minimised_by_the_solvers_of_regressions(tree_with_a_loss):
@@ -277,7 +286,7 @@ for entry in registry.SOLVERS:
         assert best - 1e-9 <= found <= best * (1.0 + 1e-2), (entry.name, found, best)
         print(entry.name)
 """
-    assert {"sdca", "newton", "pegasos"} <= set(run_with_the_loss(tree_with_a_loss, code).split())
+    assert {"sdca", "newton", "pegasos"} <= set(run_with(tree_with_a_loss, "-c", code).split())
 
 
 def test_smo_takes_the_loss_from_the_table(tree_with_a_loss):
@@ -306,7 +315,7 @@ for fit_intercept in (False, True):
         np.testing.assert_allclose(ours, theirs, atol=1e-6 * np.abs(theirs).max())
         assert 0 < np.count_nonzero(ours) < 90 and (np.abs(ours) >= 1 / 0.9 * (1 - 1e-9)).any()
 """
-    run_with_the_loss(tree_with_a_loss, code)
+    run_with(tree_with_a_loss, "-c", code)
 
 
 LOSSES_IN_C = """
@@ -334,4 +343,4 @@ for z in np.linspace(-3, 3, 61):
         expected = loss.value(z), loss.slope(z), loss.dual_value(a), loss.dual_coordinate(a, z, 0.5)
         np.testing.assert_allclose(values(loss.code, 0.3, z, a, 0.5), expected, atol=1e-14)
 """
-    run_with_the_loss(tree_with_a_loss, code)
+    run_with(tree_with_a_loss, "-c", code)
