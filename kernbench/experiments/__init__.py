@@ -5,7 +5,7 @@
     declare/       what an experiment is: Experiment, Scale, Setting, Method, Metric, Claim, displays; plain data
     measure/       how a method is measured, inside the process of a cell
     papers/        the papers' experiments: rocsvm/ scs/ pauc/ sbp/ dsg/
-    ours/          and ours: primitives/ svm_peers/ auc_peers/ scaling/ cache/ twins/ distributed/
+    ours/          and ours, each in a folder
     registry.py    … listed here
     run/           cells, their processes, their records; ``run()``
     plugins.py     solvers and experiments of the user's own, in one file

@@ -1,1 +1,1 @@
-"""Experiments of our own: primitives, and peers side by side."""
+"""Experiments of our own: questions that no paper asks."""
