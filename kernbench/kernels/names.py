@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench._names import unknown_name
 from kernbench.kernels.bandwidth import median_distance, representable, scale
+from kernbench.kernels.engine._engine import ROUTINES
 from kernbench.kernels.functions import (
     Callable,
     ChiSquared,
@@ -75,7 +76,7 @@ def check_shape(kernel, degree, coef0):
 
 
 def refuse_class(kernel):
-    """Raise ValueError for the class of a kernel in place of an object, and for one with values of its own.
+    """Raise ValueError for the class of a kernel in place of an object, and for one without a compiled routine.
 
     The compiled loops know a kernel by its routine, and would compute the values of the class that it is derived from.
     """
@@ -86,6 +87,11 @@ def refuse_class(kernel):
         raise ValueError(
             f"{type(kernel).__name__} has a __call__ of its own, which the compiled loops do not ask: pass a Python "
             "function f(X, Z) -> matrix as kernel instead"
+        )
+    if isinstance(kernel, Kernel) and getattr(kernel, "routine", None) not in ROUTINES:
+        raise ValueError(
+            f"{type(kernel).__name__} names no compiled routine that computes its values: pass a Python function "
+            "f(X, Z) -> matrix as kernel instead"
         )
 
 

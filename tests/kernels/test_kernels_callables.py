@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from kernbench import ROCSVC, KernelRegressor, KernelRegressorCV, KernelSVC, KernelSVCCV
-from kernbench.kernels import Callable, Gaussian
+from kernbench.kernels import Callable, Gaussian, Kernel
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
 
@@ -123,6 +123,13 @@ def test_a_kernel_with_values_of_its_own_is_refused(X):
 
     with pytest.raises(ValueError, match="Ones has a __call__ of its own, which the compiled loops do not ask"):
         KernelSVC(kernel=Ones(1.0)).fit(X, np.where(X[:, 0] > 0, 1, 0))
+
+
+@pytest.mark.parametrize("names", [{}, {"routine": "of-my-own"}], ids=["no routine", "an unknown one"])
+def test_a_kernel_without_a_compiled_routine_is_refused(X, names):
+    OfMyOwn = type("OfMyOwn", (Kernel,), names)
+    with pytest.raises(ValueError, match="OfMyOwn names no compiled routine .* pass a Python function"):
+        KernelSVC(kernel=OfMyOwn()).fit(X, np.where(X[:, 0] > 0, 1, 0))
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
