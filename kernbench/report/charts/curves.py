@@ -212,9 +212,7 @@ class _Chart:
         x, y = self.display.x, self.display.y
         parts = [f"{y.label} against {x.label}."]
         for line in lines:
-            ends = [
-                f"{text.significant(line.y[i])} {y.unit}".rstrip() + f" at {layout.tick(line.x[i])}" for i in (0, -1)
-            ]
+            ends = [f"{text.significant(line.y[i])} {y.unit}".rstrip() + f" at {_place(line.x[i])}" for i in (0, -1)]
             way = f"from {ends[0]} to {ends[1]}" if line.x.size > 1 else ends[1]
             parts.append(f"{self.line_name(line.name)}: {way}.")
         return " ".join(parts)
@@ -292,6 +290,11 @@ class _Chart:
             for line in lines:
                 for point in zip(line.x, line.y, line.low, line.high):
                     yield (*([panel] if head else []), line.name, *point)
+
+
+def _place(x):
+    """A place on the horizontal axis in words: a count is exact."""
+    return layout.tick(x if float(x).is_integer() else float(f"{x:.3g}"))
 
 
 def _slopes(slopes):

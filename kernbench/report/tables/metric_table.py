@@ -137,6 +137,7 @@ def repeats_told(results, cells):
             by_number.setdefault(number, []).append((dataset, method))
     if not by_number:
         return []
+    is_of_one_method = len({method for own in by_number.values() for _, method in own}) == 1
     usual = max(by_number, key=lambda number: len(by_number[number]))
     n_usual = len(by_number[usual])
     some = "" if len(by_number) == 1 else f" in {n_usual} {'entry' if n_usual == 1 else 'entries'}"
@@ -144,6 +145,8 @@ def repeats_told(results, cells):
     for number, own in sorted(by_number.items()):
         if number != usual and len(own) > MOST_NAMED:
             told.append(f"{number} in {len(own)} entries")
+        elif number != usual and is_of_one_method:  # whose rows are the data sets
+            told.append(f"{number} on {text.names([results.category_label('dataset', d) for d, _ in own])}")
         elif number != usual:
             named = (
                 f"{text.names([results.label(method)])} on {results.category_label('dataset', d)}" for d, method in own

@@ -449,3 +449,10 @@ def test_a_repeat_that_never_comes_there_counts_as_the_longest(toy, records):
     otherwise = replace(heat, value=Axis("metrics.arrival", "time", "s"))
     grid = Grid(otherwise, records.results(toy, rows), heat.row, heat.column)
     assert {method: value for (_, method), value in grid.values.items()} == {"smo": 1.5, "sbp": 1.0, "libsvm": 4.0}
+
+
+def test_places_in_words_are_round_and_counts_are_exact(records, drawn):
+    display = Curves("c", "c", Axis("trace.x", "x"), Axis("trace.y", "y"))
+    trace = {"x": [44.9479922, 32561], "y": [1.0, 2.0]}
+    (picture,) = drawn([records.one("smo", trace=trace)], display)
+    assert "from 1 at 44.9 to 2 at 32561" in picture.svg_inline

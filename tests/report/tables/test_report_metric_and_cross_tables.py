@@ -91,6 +91,9 @@ def test_every_table_says_how_many_repeats_it_is_of(toy, records, made):
     many = [records.one(method, f"d{k}") for method in methods for k in range(2)]
     assert note([*double, *double, *many]) == "1 repeat in 10 entries; 2 in 5 entries."
     assert made(single, MetricTable("m", "M", (Quantity("test_error", "repeats"),))).notes == []
+    alone = [records.one("smo", name, repeat=k) for name, n in (("adult", 2), ("mnist", 3)) for k in range(n)]
+    table = made(alone, MetricTable("m", "M", ("test_error",), methods=("smo",)))
+    assert table.notes[-1] == "2 repeats in 1 entry; 3 on mnist."  # its rows are data sets
 
 
 def test_an_entry_of_some_of_the_repeats_alone_says_of_how_many(records, made):
