@@ -1,6 +1,7 @@
 """The first figure of the page: for every race the size of the data and the time of the recommended method."""
 
 from functools import partial
+from textwrap import fill
 
 from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
@@ -11,6 +12,7 @@ from kernbench.report.tables.table import csv_text
 from kernbench.report.verdict.advice import places
 
 SIZE = (2.3, 1.45)  # inches
+COLUMNS = 44  # characters of a line of the legend
 NAME, TITLE = "choices", "The recommended method, by size of the data"
 
 
@@ -26,15 +28,17 @@ def choice_picture(choices):
         for advice in choice.advices:
             rows = finite(advice.results.data(advice.dataset).get("n_train"))
             if rows:
-                tasks.setdefault(choice.task, []).append((choice.label, rows, advice))
+                tasks.setdefault(choice.task, []).append((advice.label, rows, advice))
     if not tasks:
         return None
     styles = category_styles(list(dict.fromkeys(label for label, _, _ in races)) for races in tasks.values())
     every = [race for races in tasks.values() for race in races]
     ends = scales.limits([[rows for _, rows, _ in every]], True)
-    times = [time for _, _, advice in every for time in (advice.seconds, _usual(advice))]
+    times = [time for _, _, advice in every for time in (advice.seconds, _usual(advice)) if time is not None]
     y_ends = scales.limits([times], True)
-    most = max(len({label for label, _, _ in races}) for races in tasks.values())
+    most = max(
+        sum(_named(label).count("\n") + 1 for label in {label for label, _, _ in races}) for races in tasks.values()
+    )
     size = (SIZE[0], SIZE[1] + layout.LEGEND_ROW * most)
     panels = [
         layout.Panel(
@@ -62,18 +66,29 @@ def choice_picture(choices):
 
 
 def _usual(advice):
-    """The baseline's time; the method's own where the baseline has none."""
-    return advice.times.get(advice.display.baseline) or advice.seconds
+    """The baseline's time, or None."""
+    return advice.times.get(advice.display.baseline)
+
+
+def _named(label):
+    """A method in the legend, in lines that fit below a panel."""
+    return fill(text.short(label), COLUMNS)
 
 
 def _words(task, races):
     place = places([advice for _, _, advice in races])
     parts = [
-        f"{place(advice)}, {text.count(rows)} rows: {label} in {text.seconds(advice.seconds)}, "
-        f"{advice.peer} in {text.seconds(_usual(advice))}"
+        f"{place(advice)}, {text.count(rows)} rows: {label} in {text.seconds(advice.seconds)}, {_against(advice)}"
         for label, rows, advice in races
     ]
     return f"{text.capitalised(task)}. {'; '.join(parts)}."
+
+
+def _against(advice):
+    """The usual choice and its time, in words."""
+    if advice.method == advice.display.baseline:
+        return "the usual choice"
+    return f"{advice.peer} in {text.seconds(_usual(advice))}" if advice.has_baseline else f"{advice.peer} has no time"
 
 
 def _draw(task, races, styles, ends, y_ends, axes, fonts):
@@ -82,7 +97,7 @@ def _draw(task, races, styles, ends, y_ends, axes, fonts):
     handles = {}
     for label, rows, advice in races:
         usual = _usual(advice)
-        if usual != advice.seconds:
+        if usual not in (None, advice.seconds):
             axes.plot([rows, rows], [advice.seconds, usual], color=GRID, linewidth=2.2, zorder=1)
             hollow = {"marker": "D", "markersize": 4.5, "markerfacecolor": "none", "color": INK, "markeredgewidth": 0.8}
             axes.plot(rows, usual, linestyle="none", zorder=2, **hollow)
@@ -93,5 +108,5 @@ def _draw(task, races, styles, ends, y_ends, axes, fonts):
     layout.dress(axes, fonts, title=text.capitalised(task))
     layout.set_ticks(axes.xaxis, scales.ticks(*ends, True))
     layout.set_ticks(axes.yaxis, scales.ticks(*y_ends, True))
-    names = list(map(text.short, handles))
+    names = list(map(_named, handles))
     layout.name_below(axes, list(handles.values()), names, fonts, columns=1)

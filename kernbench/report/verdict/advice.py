@@ -10,7 +10,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import ROUNDING, is_at_most
 from kernbench.report.records.cells import speed
 from kernbench.report.records.results import Results, defaults_of
-from kernbench.report.statistics import mean_and_error, mean_interval
+from kernbench.report.statistics import finite_values, mean_and_error, mean_interval
 
 CLOSE = 1.1  # a runner-up that takes at most this many times as long is mentioned, since the order may change
 
@@ -212,32 +212,50 @@ def places(advices):
     return place
 
 
+def peers_of(advices):
+    """The usual choices that methods are compared with, each once."""
+    peers = list(dict.fromkeys(advice.peer for advice in advices if advice.method != advice.display.baseline))
+    # "linear, all pairs" where there is "all pairs" names the same.
+    return [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
+
+
 def margins_told(advices):
     """What "no worse" means in some races: the margins of each metric, in sentences."""
     margins = {}
     for advice in advices:
         margins.setdefault(advice.metric.label, (advice.metric, set()))[1].add(advice.display.margin)
+    exact = [label for label, (_, found) in margins.items() if not any(found)]
     parts = []
     for label, (metric, found) in margins.items():
+        if label in exact:
+            continue
         *low, high = sorted({min(found), max(found)})
         shown = "".join(f"{text.scaled(metric, margin)} to " for margin in low) + text.amount(metric, high)
         parts.append(f"{shown} of {label}")
     own = ", each race its own" if any(len(found) > 1 for _, found in margins.values()) else ""
+    allowed = f"a margin{own}: {text.listed(parts)}" if parts else "no margin"
+    none = f"; for none of {text.listed(exact)}" if parts and exact else ""
     return (
-        f"“Equal accuracy” and “no worse” allow for a margin{own}: {text.listed(parts)}. Over repeats, the 95 % "
-        "interval of the difference lies within it; a single repeat has none."
+        f"“Equal accuracy” and “no worse” allow for {allowed}{none}. Over repeats, the 95 % interval of the difference "
+        "lies within it; a single repeat has no interval."
     )
 
 
 def most_chosen(advices):
     """Return the advices of the method to use: the choice on most data sets, among equals that of the larger problems.
 
-    Methods are told apart by their code, which is what a reader copies.
+    Larger are problems with more training rows; of as many, those on which the usual choice takes longer. The method's
+    own time would favour a slower one. Methods are told apart by their code, which is what a reader copies.
     """
     by_code = {}
     for advice in advices:
         by_code.setdefault(advice.spelled, []).append(advice)
-    return max(by_code.values(), key=lambda own: (len(own), sum(advice.seconds for advice in own)))
+
+    def size(own):
+        rows = finite_values(advice.results.data(advice.dataset).get("n_train") for advice in own)
+        return len(own), sum(rows), sum(advice.times.get(advice.display.baseline, 0.0) for advice in own)
+
+    return max(by_code.values(), key=size)
 
 
 def _mean(values):

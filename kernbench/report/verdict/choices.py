@@ -8,7 +8,7 @@ from kernbench.report.records.cells import column, outside_trace, paired
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.metric_table import NOISY, setups_told
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import excess_of, margins_told
+from kernbench.report.verdict.advice import excess_of, margins_told, peers_of
 
 HURRY = 0.1  # of the usual choice's time: the small budget
 
@@ -28,10 +28,6 @@ class Choice:
     task: str
     advices: list
     n_races: int
-
-    @property
-    def label(self):
-        return self.advices[0].label
 
     @property
     def spelled(self):
@@ -138,7 +134,7 @@ def _usual(choice):
     others = [advice for advice in choice.advices if advice.method != advice.display.baseline]
     if not others:
         return "is this one"
-    peers = list(dict.fromkeys(advice.peer for advice in others))
+    peers = peers_of(others)
     ratios = [advice.ratio for advice in others if advice.ratio is not None]
     if not ratios:
         return f"{text.names(peers)} {'has' if len(peers) == 1 else 'have'} no time to compare with"

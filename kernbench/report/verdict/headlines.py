@@ -2,7 +2,7 @@
 
 from kernbench.report import text
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import margins_told, most_chosen
+from kernbench.report.verdict.advice import margins_told, most_chosen, peers_of
 
 MOST_ROWS = 6
 
@@ -88,8 +88,5 @@ def _speed(advices, n_races):
 
 
 def against(advices):
-    """The usual choices that methods are compared with, each once."""
-    peers = list(dict.fromkeys(advice.peer for advice in advices if advice.method != advice.display.baseline))
-    # "linear, all pairs" where there is "all pairs" names the same.
-    short = [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
-    return text.names(short) or "is the usual choice"
+    """The usual choices that methods are compared with, in words."""
+    return text.names(peers_of(advices)) or "is the usual choice"

@@ -33,11 +33,12 @@ def reasons(advices, chosen):
         lambda advice: (*_peer_of(advice), advice.display.rough),
     )
     place = places(advices)
-    sentences = [_speed(own, len(advices), place) for own in _grouped(mine)]
+    same = _grouped(mine, lambda advice: (*_peer_of(advice), advice.label))  # code leaves out what only tunes a method
+    sentences = [_speed(own, len(advices), place) for own in same]
     sentences += [_elsewhere(own, place) for own in others]
     sentences += [_close(advices, place), _unclear(advices, place)]
     sentences += [_better(own, place) for own in _grouped(advices, _limit_of)]
-    sentences += [_optimum(own) for own in _grouped(mine)]
+    sentences += [_optimum(own) for own in same]
     sentences += [_memory(mine), _budget(advices, place)]
     sentences += [_rough(own, place) for own in rough]
     return [sentence for sentence in sentences if sentence]

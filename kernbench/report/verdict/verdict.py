@@ -102,7 +102,7 @@ def _on_more_cores(pairs):
     found = {}
     for results, display in pairs:
         for dataset in results.chosen_datasets(display):
-            for name in results.methods(dataset):
+            for name in results.chosen_methods(display, dataset):
                 for clocks in MORE_CORES:
                     if results.cell(dataset, name).exceeds_threads(*clocks):
                         found.setdefault((results.short_label(name), clocks), {})[dataset] = None
@@ -147,11 +147,12 @@ def _code(advice):
 
 
 def _cells(pairs):
-    """The cells of the data sets that the recommendations of a task are about, each once."""
+    """The cells of the races of a task, each once: of the methods that take part, on their data sets."""
     cells = {}
     for results, display in pairs:
-        datasets = results.chosen_datasets(display)
-        cells |= {(results.name, *key): cell for key, cell in results.cells.items() if key[0] in datasets}
+        for dataset in results.chosen_datasets(display):
+            for name in results.chosen_methods(display, dataset):
+                cells[results.name, dataset, name] = results.cell(dataset, name)
     return list(cells.values())
 
 
@@ -226,7 +227,7 @@ def _table(name, caption, advices):
     for advice in advices:
         data = advice.results.data(advice.dataset)
         n_train, n_features = finite(data.get("n_train")), finite(data.get("n_features"))
-        cells = (advice.cell(name) for name in advice.results.methods(advice.dataset))
+        cells = (advice.cell(name) for name in advice.results.chosen_methods(advice.display, advice.dataset))
         n_records = sum(len(cell.records) for cell in cells)
         value, slowest = advice.value(advice.method), max(filter(None, map(advice.times_as_long, advice.times)))
         ratio = text.DASH if advice.ratio is None else f"{text.significant(advice.ratio, 2)} ×"

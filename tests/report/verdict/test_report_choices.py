@@ -10,6 +10,7 @@ from kernbench.report.verdict.advice import advise
 from kernbench.report.verdict.choices import best_within, choice_table, choices
 from kernbench.report.verdict.verdict import verdicts
 
+SMO, TUNED = "kernbench.estimators.svm.kernel_svc:KernelSVC", {"solver": "smo", "cache_size": 10}
 ERRORS, SECONDS = (0.10, 0.12, 0.40, 0.41, 0.41), (1.0, 1.1, 9.0, 9.1, 9.2)
 
 
@@ -198,6 +199,36 @@ def test_the_figure_has_a_panel_for_each_task_and_the_usual_choice(toy, records)
     assert "adult, 1,000 rows: SMO in 2 s, LIBSVM in 9 s" in picture.svg_inline
     header, line = picture.csv.splitlines()
     assert line == "a kernel SVM,SMO,adult,toy,1000.0,2.0,LIBSVM,9.0"
+
+
+def test_the_figure_names_no_time_that_was_not_measured(toy, records):
+    rows = [row for row in records.race() if row["method"] != "libsvm"] + [records.failure("libsvm", repeat=0)]
+    picture = choice_picture(choices(verdicts([records.results(toy, rows)])))
+    assert "adult, 1,000 rows: SMO in 2 s, LIBSVM has no time." in picture.svg_inline
+    assert picture.csv.splitlines()[1] == "a kernel SVM,SMO,adult,toy,1000.0,2.0,LIBSVM,"
+    usual = [row for row in records.race() if row["method"] == "libsvm"]
+    smo = [records.one("smo", repeat=k, error=0.4) for k in range(3)]
+    picture = choice_picture(choices(verdicts([records.results(toy, usual + smo)])))
+    assert "adult, 1,000 rows: LIBSVM (scikit-learn SVC) in 9 s, the usual choice." in picture.svg_inline
+
+
+def test_settings_of_one_class_keep_their_names(toy, records):
+    """Both are KernelSVC(solver="smo") in code, which leaves out what only tunes it."""
+    tuned = Method("tuned", "SMO, small cache", SMO, TUNED)
+    wins = [records.one("tuned", dataset="mnist", seconds=1.0), records.one("libsvm", dataset="mnist", seconds=9.0)]
+    (verdict,) = verdicts([records.results(replace(toy, methods=(*toy.methods, tuned)), records.race() + wins)])
+    assert len(choices([verdict])) == 1
+    assert any(told.startswith("On adult, SMO was the fastest") for told in verdict.sentences)
+    assert any(told.startswith("On mnist, SMO, small cache was the fastest") for told in verdict.sentences)
+    assert "mnist, 1,000 rows: SMO, small cache in 1 s, LIBSVM in 9 s" in choice_picture(choices([verdict])).svg_inline
+
+
+def test_usual_choices_of_one_name_are_named_once(toy, records):
+    methods = [replace(m, label=f"linear, {m.label}") if m.name == "libsvm" else m for m in toy.methods]
+    other = replace(toy, name="other", methods=tuple(methods))
+    found = [records.results(experiment, records.race()) for experiment in (toy, other)]
+    ((_, (entries,)),) = choice_table(choices(verdicts(found))).blocks
+    assert plain(entries[3]) == "LIBSVM takes 4.5 × as long"
 
 
 def test_without_sizes_there_is_a_table_and_no_figure(toy, records):

@@ -121,6 +121,16 @@ def test_the_row_and_the_verdict_name_one_method_where_two_are_chosen_as_often(j
         assert f"use {row[1].text}." in verdict.headline and "KernelSVC" not in row[1].text
 
 
+def test_of_two_methods_chosen_as_often_the_slower_one_is_not_preferred(judged, records):
+    """SMO wins on many rows in 0.1 s; LIBSVM wins on few rows, and takes 20 s there."""
+    rows = [records.one("smo", dataset="adult", seconds=0.1), records.one("libsvm", dataset="adult", seconds=1.0)]
+    for row in rows:
+        row["data"] = row["data"] | {"n_train": 50_000}
+    rows += [records.one("smo", dataset="mnist", seconds=40.0), records.one("libsvm", dataset="mnist", seconds=20.0)]
+    (verdict,) = judged(rows)
+    assert verdict.headline == 'For a kernel SVM, use KernelSVC(solver="smo").'
+
+
 def test_races_that_were_run_once_are_counted_below_the_table(judged, records):
     once = records.race(1, dataset="mnist")
     (note,) = headline_table(judged(records.race() + once), SECTIONS).notes

@@ -127,6 +127,34 @@ def test_races_with_other_margins_have_sentences_of_their_own(toy, records):
     )
 
 
+def test_a_margin_of_none_is_not_told_as_a_number(toy, records):
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    exact = replace(toy, tables=(replace(display, margin=0.0),))
+    (found,) = verdicts([records.results(exact, records.race())])
+    assert margins_told(found.advices).startswith("“Equal accuracy” and “no worse” allow for no margin. ")
+    renamed = [replace(m, label="loss") if m.name == display.metric else m for m in toy.metrics]
+    (found,) = verdicts(
+        [records.results(toy, records.race()), records.results(replace(exact, metrics=tuple(renamed)), records.race())]
+    )
+    told = "“Equal accuracy” and “no worse” allow for a margin: 0.20 points of test error; for none of loss. "
+    assert margins_told(found.advices).startswith(told)
+
+
+def test_records_and_repeats_are_those_of_the_race(toy, records):
+    """SBP is measured on the same data, three times and on more cores, and takes no part in the race."""
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+    race = replace(toy, tables=(replace(display, methods=("libsvm", "smo")),))
+    rows = [records.one("libsvm", seconds=8.0), records.one("smo", seconds=2.0)]
+    rows += [records.one("sbp", repeat=k, seconds=1.0) for k in range(3)]
+    for row in rows[2:]:
+        row["seconds"]["fit_cpu"] = 10.0
+    (found,) = verdicts([records.results(race, rows)])
+    assert found.table.blocks[0][1][0][-1].value == 2
+    assert found.basis.endswith(", 1 repeat.")
+    assert found.caveats[0] == "One repeat only: nothing is known of the scatter."
+    assert not any("SBP" in caveat for caveat in found.caveats)
+
+
 def test_an_error_that_is_less_by_scatter_alone_is_not_named(toy, records, advised):
     rows = [records.one("libsvm", repeat=k, error=0.149, seconds=8.0) for k in range(3)]
     rows += [records.one("sbp", repeat=k, error=error, seconds=30.0) for k, error in enumerate((0.1, 0.17, 0.14))]
