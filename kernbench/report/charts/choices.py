@@ -1,7 +1,7 @@
 """The first figure of the page: for every race the size of the data and the time of the recommended method."""
 
 from functools import partial
-from textwrap import fill
+from textwrap import shorten
 
 from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
@@ -12,7 +12,7 @@ from kernbench.report.tables.table import csv_text
 from kernbench.report.verdict.advice import places
 
 SIZE = (2.3, 1.45)  # inches
-COLUMNS = 44  # characters of a line of the legend
+LONGEST = 36  # characters of a name in the legend
 NAME, TITLE = "choices", "The recommended method, by size of the data"
 
 
@@ -36,9 +36,7 @@ def choice_picture(choices):
     ends = scales.limits([[rows for _, rows, _ in every]], True)
     times = [time for _, _, advice in every for time in (advice.seconds, _usual(advice)) if time is not None]
     y_ends = scales.limits([times], True)
-    most = max(
-        sum(_named(label).count("\n") + 1 for label in {label for label, _, _ in races}) for races in tasks.values()
-    )
+    most = max(len({label for label, _, _ in races}) for races in tasks.values())
     size = (SIZE[0], SIZE[1] + layout.LEGEND_ROW * most)
     panels = [
         layout.Panel(
@@ -71,8 +69,8 @@ def _usual(advice):
 
 
 def _named(label):
-    """A method in the legend, in lines that fit below a panel."""
-    return fill(text.short(label), COLUMNS)
+    """A method in the legend, whose marks would be cut off beside a longer name; the figure's words have all of it."""
+    return shorten(text.short(label), LONGEST, placeholder=" …")
 
 
 def _words(task, races):

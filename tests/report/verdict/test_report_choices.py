@@ -212,6 +212,15 @@ def test_the_figure_names_no_time_that_was_not_measured(toy, records):
     assert "adult, 1,000 rows: LIBSVM (scikit-learn SVC) in 9 s, the usual choice." in picture.svg_inline
 
 
+def test_marks_of_the_legend_are_not_cut_off_beside_a_long_name(toy, records):
+    name = "SMO, with a cache of ten rows, a tolerance of its own"
+    methods = [replace(method, label=name) if method.name == "smo" else method for method in toy.methods]
+    found = records.results(replace(toy, methods=tuple(methods)), records.race())
+    picture = choice_picture(choices(verdicts([found])))
+    assert ">SMO, with a cache of ten rows, a …<" in picture.svg_inline  # in the legend
+    assert f"1,000 rows: {name} in 2 s" in picture.svg_inline  # in words
+
+
 def test_settings_of_one_class_keep_their_names(toy, records):
     """Both are KernelSVC(solver="smo") in code, which leaves out what only tunes it."""
     tuned = Method("tuned", "SMO, small cache", SMO, TUNED)

@@ -200,7 +200,7 @@ def name_below(axes, handles, names, fonts, columns=LEGEND_COLUMNS):
     """Draw a legend below the panel."""
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19 if axes.get_xlabel() else -0.12)}
     legend = axes.legend(handles, names, **place, ncols=columns, columnspacing=1.0, **_legend_style(fonts))
-    legend.rows_below = -(-sum(name.count("\n") + 1 for name in names) // columns)  # for fit_panel
+    legend.rows_below = -(-len(names) // columns)  # for fit_panel
 
 
 def _legend_style(fonts):
