@@ -119,6 +119,19 @@ def test_the_gap_bounds_what_a_step_of_dca_gains(entry, alpha, ranking, windowed
     assert solver.objective() == pytest.approx(value, rel=1e-6)
 
 
+def test_a_small_gap_is_not_enough_where_the_last_step_lowered_the_objective(ranking, windowed):
+    solver = windowed(DCA, "compiled", ranking(60, 5), alpha=0.1, tol=1e-12)
+    n_compared = 0
+    for _ in range(20):
+        solver.advance(1)
+        if solver.subproblem_gap < 0.5 * solver.decrease:
+            assert not solver.check(0.75 * solver.decrease / solver.objective())
+            assert solver.check(1.25 * solver.decrease / solver.objective())
+            solver.converged = False
+            n_compared += 1
+    assert n_compared > 0
+
+
 @pytest.mark.parametrize("entry, loss", [(DCA, "hinge"), (DCA, "log_loss"), (RANGE_DCA, "squared_hinge")], ids=str)
 def test_what_has_converged_is_nearly_critical(entry, loss, ranking, windowed):
     """And the start is not."""

@@ -414,6 +414,17 @@ def test_it_has_converged_where_a_stage_changes_little(entry, ranking, windowed)
 
 
 @every_solver
+def test_one_stage_says_nothing_about_the_change_between_stages(entry, ranking, windowed):
+    problem = ranking(200, 11)
+    options = {"alpha": 0.01} | ({"ranked_range": (10.0, 150.0)} if entry.problem == "ranked-range" else {})
+    solver = windowed(entry, "compiled", problem, **options)
+    solver.advance(solver.first_check)
+    assert solver.stage == 1
+    solver.before = solver.ended.copy()  # as if the stage had changed nothing
+    assert not solver.check(0.99)
+
+
+@every_solver
 def test_an_input_that_is_float32_is_not_copied(entry, ranking, windowed):
     problem = ranking(200, 16, form="float32")
     assert np.shares_memory(windowed(entry, "compiled", problem).design.X, problem.X)
