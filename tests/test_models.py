@@ -22,7 +22,7 @@ import kernbench
 import kernbench.estimators
 import kernbench.features
 from kernbench._models import BY_NAME, ESTIMATORS, MODELS, TRANSFORMERS, task_of
-from kernbench.kernels import Polynomial
+from kernbench.kernels import ChiSquared, Gaussian, Polynomial
 
 WEIGHTED = [model for model in ESTIMATORS if has_fit_parameter(model.load()(), "sample_weight")]
 WITH_KERNEL = [model for model in MODELS if "kernel" in model.load()().get_params()]
@@ -117,6 +117,30 @@ def test_parameters_of_a_named_kernel_are_those_of_its_object(model):
     np.testing.assert_array_equal(named, short_fit(model, kernel=Polynomial(2, c=0.5, scale=0.3))[1])
     np.testing.assert_array_equal(cubic, short_fit(model, kernel=Polynomial(3, c=0.5, scale=0.3))[1])
     assert not np.array_equal(named, cubic)
+
+
+@quiet
+@pytest.mark.parametrize("model", WITH_KERNEL, ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    "kernel, is_restricted",
+    [
+        ("rbf", False),
+        ("additive_chi2", True),
+        (0.5 * ChiSquared() * Gaussian(), True),
+        (Gaussian() * Gaussian(), False),
+    ],
+    ids=repr,
+)
+def test_tags_say_whether_rows_may_have_negative_entries(model, kernel, is_restricted):
+    known = model.load()().get_params()
+    settings = {"kernel": kernel, "gamma": 1.0} | ({"kernels": [kernel, "laplacian"]} if "kernels" in known else {})
+    settings = {name: value for name, value in settings.items() if name in known}
+    assert model.load()(**settings).__sklearn_tags__().input_tags.positive_only == is_restricted
+    if is_restricted:
+        with pytest.raises(ValueError, match="Negative values in data: ChiSquared needs entries x >= 0, but column"):
+            short_fit(model, **settings)
+    else:
+        short_fit(model, **settings)
 
 
 @quiet

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernbench._callbacks import CallbackSupport
 from kernbench._whole_fits import WholeFits
-from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.domain import is_precomputed, takes_no_negative
 from kernbench.kernels.nested import NestedKernel
 from kernbench.saving.model_file import Saved
 
@@ -22,6 +22,7 @@ class Model(WholeFits, CallbackSupport, Saved, NestedKernel, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.positive_only = takes_no_negative(getattr(self, "kernel", None))
         return tags
 
 

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._callbacks import CallbackSupport
 from kernbench._typing import Rows
 from kernbench._whole_fits import WholeFits
-from kernbench.kernels.domain import check_range, is_precomputed
-from kernbench.kernels.functions import Kernel, Linear, Product, Sum
+from kernbench.kernels.domain import check_range, is_precomputed, takes_no_negative
+from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
 from kernbench.kernels.nested import NestedKernel
 from kernbench.saving.model_file import Saved
@@ -103,13 +103,7 @@ class KernelTransformer(
         return kernel
 
     def _check_values(self, X, kernel):
-        try:
-            kernel.check_domain(X, getattr(self, "feature_names_in_", None))
-        except ValueError as error:
-            if not _needs_positive(kernel):
-                raise
-            raise ValueError(f"Negative values in data passed to {type(self).__name__}: {error}") from None
-        check_range(X, kernel, X.dtype.name, wider=WIDER)
+        check_range(X, kernel, X.dtype.name, wider=WIDER, feature_names=getattr(self, "feature_names_in_", None))
 
     _row_values = 0
 
@@ -130,13 +124,6 @@ class KernelTransformer(
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
-        tags.input_tags.positive_only = _needs_positive(self.kernel)
+        tags.input_tags.positive_only = takes_no_negative(self.kernel)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _needs_positive(kernel):
-    """Whether a kernel object, or a component of a sum or product, takes no negative entries."""
-    if isinstance(kernel, Sum | Product):
-        return any(_needs_positive(component) for component in kernel.kernels)
-    return isinstance(kernel, Kernel) and kernel.lower == 0

@@ -221,9 +221,10 @@ class Kernel:
         else:
             row, column = (int(index) for index in np.argwhere(values == smallest)[0])
         name = column if feature_names is None else repr(str(feature_names[column]))
+        what = "Negative values in data: " if lower == 0 else ""  # as scikit-learn's checks of estimators have it
         raise ValueError(
-            f"{type(self).__name__} needs entries x {'>' if self.lower_is_open else '>='} {lower:g}, but column {name} "
-            f"holds {smallest:g} (row {row}): shift or clip the column, or choose another kernel"
+            f"{what}{type(self).__name__} needs entries x {'>' if self.lower_is_open else '>='} {lower:g}, but column "
+            f"{name} holds {smallest:g} (row {row}): shift or clip the column, or choose another kernel"
         )
 
 

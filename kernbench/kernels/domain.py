@@ -3,12 +3,19 @@
 import numpy as np
 
 from kernbench.kernels.constants import LIMITS, check_constants
-from kernbench.kernels.functions import Linear, Precomputed
+from kernbench.kernels.functions import Kernel, Linear, Precomputed
 
 
 def is_precomputed(kernel):
     """Whether X is the kernel matrix itself."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def takes_no_negative(kernel):
+    """Whether a kernel, given as an object or by name, or a component of it, takes no negative entries."""
+    if isinstance(kernel, str):
+        return kernel in ("chi2", "additive_chi2")
+    return isinstance(kernel, Kernel) and (kernel.lower == 0 or any(map(takes_no_negative, kernel.components)))
 
 
 def largest_entry(X):

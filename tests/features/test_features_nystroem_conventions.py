@@ -34,6 +34,7 @@ NO_KERNEL = np.array([[0.0, 1.0], [1.0, 0.0]])
         Nystroem(n_landmarks=5, landmarks="leverage"),
         Nystroem("laplacian", 5, gamma="median"),
         Nystroem("linear", 5),
+        Nystroem("chi2", 5),
         Nystroem("precomputed", 5),
     ]
 )

@@ -34,6 +34,7 @@ from kernbench.kernels.functions import (
         RandomFeatures("poly", 16, gamma="median", coef0=1.0),
         RandomFeatures("poly", 16, form="random-degree"),
         RandomFeatures("linear", 16),
+        RandomFeatures("additive_chi2", 21),
         RandomFeatures(Matern(), 16, form="phase", draws="qmc"),
         RandomFeatures(Gaussian(2.0), 16, draws="fastfood"),
         RandomFeatures(ArcCosine(), 16, draws="orthogonal", block_size=3),

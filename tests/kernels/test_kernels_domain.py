@@ -29,7 +29,8 @@ from kernbench.kernels import (
 )
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.constants import check_constants
-from kernbench.kernels.domain import check_range
+from kernbench.kernels.domain import check_range, takes_no_negative
+from kernbench.kernels.names import NAMES, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
 
@@ -75,6 +76,14 @@ def test_entries_just_inside_the_domain_are_taken():
         assert np.all(np.isfinite(kernel(edge)))
     for kernel in SKEWED:
         assert np.all(np.isfinite(kernel(edge - 0.5 + 1e-12)))
+
+
+def test_names_and_objects_say_whether_they_take_negative_entries():
+    X = np.ones((2, 3))
+    assert all(map(takes_no_negative, FROM_ZERO)) and not any(map(takes_no_negative, SKEWED))
+    assert {name for name in NAMES if takes_no_negative(name)} == {"chi2", "additive_chi2"}
+    for name in NAMES:
+        assert takes_no_negative(resolve_kernel(name, X)) == takes_no_negative(name)
 
 
 def test_features_are_called_by_their_names():

@@ -27,9 +27,10 @@ from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.search.cells import GridOfCells
 from kernbench.estimators.search.fold_paths import FoldPaths
 from kernbench.estimators.search.folds import checked_folds
-from kernbench.estimators.search.parameters import checked_grid
+from kernbench.estimators.search.parameters import checked_grid, kernels_of
 from kernbench.estimators.search.results import SearchResult, index_chosen, results_of
 from kernbench.estimators.search.scoring import checked_scoring, takes_rows
+from kernbench.kernels.domain import takes_no_negative
 from kernbench.validation.numbers import is_integer
 
 NOT_SENT = ("callback", "cv", "scoring", "refit")  # parameters that workers do not need, and that may not be picklable
@@ -115,6 +116,11 @@ class Search(SearchResult):
     def _check_parameters(self):
         """Check the parameters that can be checked without data."""
         checked_grid(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = any(map(takes_no_negative, kernels_of(self)))
+        return tags
 
     # --- what an estimator may say otherwise -------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ AT_THE_LEVEL = {
         LinearRegressor("epsilon_insensitive"),
         KernelRegressor(),
         KernelRegressor(tol=1e-13),
+        KernelRegressor(kernel="additive_chi2", tol=1e-9),
         KernelRegressor("huber", kernel="precomputed", tol=1e-13),
         KernelRegressor("epsilon_insensitive", tol=1e-9),
         KernelSVR(tol=1e-9),
