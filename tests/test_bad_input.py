@@ -232,6 +232,43 @@ def test_bad_rows(model, spoil, message):
         model.load()().fit(spoil(X), y)
 
 
+# What NumPy takes for one object.
+NO_ARRAYS = {"generator": lambda values: (value for value in values), "dict": lambda values: dict(enumerate(values))}
+
+
+@every_model
+@pytest.mark.parametrize("kind", NO_ARRAYS)
+def test_rows_that_are_no_array(model, kind):
+    X, y = problem_of(model.task)
+    message = f"X is a {kind}, not an array: make a list, an array or a data frame of it"
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(NO_ARRAYS[kind](X), y)
+    with pytest.raises(ValueError, match=message):
+        predict(model.load()().fit(X, y), NO_ARRAYS[kind](X))
+
+
+@pytest.mark.parametrize(
+    "model", [model for model in ESTIMATORS if model.task not in ("ratio", "novelty")], ids=lambda model: model.name
+)
+def test_labels_that_are_no_array(model):
+    X, y = problem_of(model.task)
+    for kind, make in NO_ARRAYS.items():
+        with pytest.raises(ValueError, match=f"y is a {kind}, not an array"):
+            model.load()().fit(X, make(y))
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        model.load()().fit(X, "the name of a column")
+
+
+@pytest.mark.parametrize("model", [model for model in ESTIMATORS if is_weighted(model)], ids=lambda model: model.name)
+def test_weights_that_are_no_numbers(model):
+    X, y = problem_of(model.task)
+    with pytest.raises(ValueError, match="sample_weight is a generator, not an array"):
+        model.load()().fit(X, y, sample_weight=(1.0 for _ in y))
+    for weights in ("balanced", np.full(N_ROWS, "heavy"), np.full(N_ROWS, Thing())):
+        with pytest.raises(ValueError, match="sample_weight must be numbers, one for each row"):
+            model.load()().fit(X, y, sample_weight=weights)
+
+
 @pytest.mark.parametrize(
     "model", [model for model in ESTIMATORS if model.task not in ("ratio", "novelty")], ids=lambda model: model.name
 )

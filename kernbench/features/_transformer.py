@@ -14,7 +14,7 @@ from kernbench.kernels.functions import Linear
 from kernbench.kernels.names import resolve_kernel
 from kernbench.kernels.nested import NestedKernel
 from kernbench.saving.model_file import Saved
-from kernbench.validation.rows import check_rows
+from kernbench.validation.rows import NO_LABELS, check_rows
 
 CHUNK_BYTES = 32_000_000  # intermediate values held at one time, and rows turned into another precision
 MIN_CHUNK_ROWS = 256
@@ -77,7 +77,7 @@ class KernelTransformer(
         for rows in self._chunks(X):
             self._write(X[rows], out[rows])
 
-    def _checked(self, X, y="no_validation", *, reset):
+    def _checked(self, X, y=NO_LABELS, *, reset):
         """Return X (and y), checked: a C-ordered array or canonical CSR matrix of float32 or float64.
 
         A subclass that overrides ``fit`` calls it first; for ``transform`` (reset=False) the domain and the range of

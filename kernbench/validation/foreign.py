@@ -1,7 +1,10 @@
 """Arrays of other libraries: those in the memory of the CPU are read, those on a device are rejected.
 
-Data frames of sparse columns become sparse matrices, as scikit-learn has it.
+Iterators and dicts, which NumPy takes for one object, are rejected. Data frames of sparse columns become sparse
+matrices, as scikit-learn has it.
 """
+
+from collections.abc import Iterator, Mapping, Set, ValuesView
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +19,8 @@ def host_array(values, name):
     Parameters
     ----------
     values : object
-        Lists, data frames, sparse matrices and whatever else NumPy or scikit-learn converts are returned as they are.
+        Lists, data frames, sparse matrices and whatever else NumPy or scikit-learn converts are returned as they are,
+        but strings of NumPy's ``StringDType``, which scikit-learn does not take, as objects.
     name : str
         Name of the data in messages.
 
@@ -28,10 +32,14 @@ def host_array(values, name):
     Raises
     ------
     ValueError
-        For an array on a device, and one that NumPy cannot represent; the message says what to do.
+        For an array on a device, and what NumPy cannot represent as an array; the message says what to do.
     """
     if isinstance(values, np.ndarray | np.generic) or sparse.issparse(values):
-        return values
+        return values.astype(object) if values.dtype.kind == "T" else values
+    if isinstance(values, Iterator | Mapping | Set | ValuesView) and not hasattr(values, "__array__"):
+        raise ValueError(
+            f"{name} is a {type(values).__name__}, not an array: make a list, an array or a data frame of it"
+        )
     if hasattr(values, "collect_schema") and hasattr(values, "collect"):
         raise ValueError(f"{name} is a query that was not run ({type(values).__name__}): give {name}.collect()")
     if not hasattr(values, "__dlpack_device__"):

@@ -9,9 +9,10 @@ from kernbench.validation.foreign import host_array
 from kernbench.validation.objects import objects_of
 
 FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
+NO_LABELS = "no_validation"  # as scikit-learn's `validate_data` has it; any other text is a mistake for labels
 
 
-def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
+def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
     """Check X (and y) and return X as a C-ordered float array or a canonical CSR matrix.
 
     Parameters
@@ -49,12 +50,12 @@ def check_rows(model, X, y="no_validation", *, reset, accept_sparse=True):
     if _is_plain(model, X, y, reset):
         if reset:
             model.n_features_in_ = X.shape[1]
-        return X if isinstance(y, str) else (X, y)
+        return X if _is_without_labels(y) else (X, y)
     X = host_array(X, "X")
-    if not (y is None or isinstance(y, str)):
+    if not (y is None or _is_without_labels(y)):
         y = host_array(y, "y")
     if getattr(model, "_takes_objects", False) and (objects := objects_of(model, X, reset=reset)) is not None:
-        return objects if isinstance(y, str) else (objects, _labels_of(objects, y))
+        return objects if _is_without_labels(y) else (objects, _labels_of(objects, y))
     check_indices(X)  # first: conversions would read past the end of the arrays
     if sparse.issparse(X):
         X = without_room(X)
@@ -102,6 +103,10 @@ def check_same_columns(what, names, owner, known):
         )
 
 
+def _is_without_labels(y):
+    return isinstance(y, str) and y == NO_LABELS
+
+
 def _labels_of(rows, y):
     check_consistent_length(rows, y)
     return check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")
@@ -120,7 +125,7 @@ def _is_plain(model, X, y, reset):
         and X.size > 0
         and not hasattr(model, "feature_names_in_")
         and (reset or X.shape[1] == getattr(model, "n_features_in_", None))
-        and (isinstance(y, str) or _is_plain_vector(y, len(X)))
+        and (_is_without_labels(y) or _is_plain_vector(y, len(X)))
         and _has_finite_sum(X)
     )
 

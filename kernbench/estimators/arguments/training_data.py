@@ -254,7 +254,12 @@ def two_labels(y):
 
 def check_weights(sample_weight, X):
     """Return the sample weights of the rows of X in float64; all at least 0, and one above."""
-    sample_weight = _check_sample_weight(host_array(sample_weight, "sample_weight"), X, dtype=np.float64)
+    try:
+        sample_weight = _check_sample_weight(host_array(sample_weight, "sample_weight"), X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TypeError) or "convert string" in str(error):
+            raise ValueError(f"sample_weight must be numbers, one for each row: {error}") from error
+        raise
     if np.any(sample_weight < 0):
         raise ValueError(f"sample_weight must be at least 0, got {sample_weight.min():g}")
     if not np.any(sample_weight):  # scikit-learn refuses it from 1.8 on

@@ -139,6 +139,12 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
 
+    Notes
+    -----
+    Both samples must be in the same units. The steps of a scikit-learn pipeline transform P and pass Q on as it is, so
+    transform the samples before: with ``scaler = StandardScaler().fit(Q)``, for example, fit the model to
+    ``scaler.transform(P)`` and ``scaler.transform(Q)``.
+
     References
     ----------
     .. [1] B. Dai, B. Xie, N. He, Y. Liang, A. Raj, M.-F. Balcan, L. Song, "Scalable kernel methods via doubly

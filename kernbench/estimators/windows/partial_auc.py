@@ -58,8 +58,8 @@ class PartialAUCClassifier(WindowClassifier):
         progress.
     validation : float or (X, y), default=None
         Rows on which the partial AUC is monitored: a float is a share of each class of the training rows, which is left
-        out of the fit and scored with its weights; a pair gives other rows. The trace then has a column
-        ``validation_partial_auc``.
+        out of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not
+        transform. The trace then has a column ``validation_partial_auc``.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate with the largest partial AUC on these rows or the last one.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"

@@ -47,8 +47,8 @@ class RankedRangeClassifier(TwoClassModel):
         so that the intercept, and with it the effect of its penalty, is small.
     validation : float or (X, y), default=None
         Rows on which the model is monitored during the fit: a float is a share of the training rows, which is left out
-        of the fit and scored with its weights; a pair gives other rows. The trace then has a column
-        ``validation_accuracy``, the accuracy.
+        of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not transform.
+        The trace then has a column ``validation_accuracy``, the accuracy.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate that scores best on these rows, or the last one.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype

@@ -42,8 +42,8 @@ class RankedRangeRegressor(SpaceModel, KernelRegressor):
         The unit in which residuals are measured, > 0: the scale of the loss, in units of y.
     validation : float or (X, y), default=None
         Rows on which the model is monitored during the fit: a float is a share of the training rows, which is left out
-        of the fit and scored with its weights; a pair gives other rows. The trace then has a column
-        ``validation_score``, minus the median of the absolute residuals.
+        of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not transform.
+        The trace then has a column ``validation_score``, minus the median of the absolute residuals.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `RankedRangeClassifier`. Landmarks are drawn from all rows by default.
     tol, max_iter, max_seconds, warm_start, random_state, callback, verbose, solver_options

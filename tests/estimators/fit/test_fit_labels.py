@@ -36,6 +36,16 @@ def test_labels_that_are_missing_in_a_table_are_refused(model):
         clone(model).fit(np.zeros((12, 2)), y)
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy has no StringDType before 2.0")
+@pytest.mark.parametrize("model", [KernelSVC(), LinearSVC()], ids=lambda model: type(model).__name__)
+def test_labels_may_be_strings_of_any_length(model):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(X[:, 0] > 0, "positive", "negative")
+    fitted = clone(model).fit(X, y.astype(np.dtypes.StringDType()))
+    assert fitted.classes_.tolist() == ["negative", "positive"]
+    np.testing.assert_array_equal(fitted.predict(X), clone(model).fit(X, y).predict(X))
+
+
 STREAMS = [
     KernelSVC(solver="scs", max_iter=5, random_state=0),
     DoublyStochasticClassifier(batch_size=4, max_iter=5, random_state=0),
