@@ -1,10 +1,12 @@
 """Arrays that are not NumPy's: torch, polars, pyarrow and whatever speaks DLPack; those on a device are rejected."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.utils.validation import has_fit_parameter
 
-from kernbench import metrics
+from kernbench import DoublyStochasticRegressor, KernelSVC, metrics
 from kernbench._models import ESTIMATORS, MODELS
 from kernbench.validation.foreign import host_array
 
@@ -152,3 +154,44 @@ def test_a_lazy_frame_is_rejected():
     polars = pytest.importorskip("polars")
     with pytest.raises(ValueError, match=r"X is a query that was not run \(LazyFrame\): give X.collect\(\)"):
         host_array(polars.LazyFrame({"a": [1.0]}), "X")
+
+
+def table_with_dates(library, numbers):
+    """A table of a column of numbers and one of days; of NumPy, an array of days alone."""
+    module, days = pytest.importorskip(library), np.datetime64("2020-01-01") + np.arange(len(numbers))
+    if library == "numpy":
+        return np.column_stack([days, days])
+    return (module.table if library == "pyarrow" else module.DataFrame)({"a": numbers, "day": days})
+
+
+@every_model
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
+def test_dates_are_rejected(model, library):
+    """Libraries would count them in units of their own."""
+    X, y = problem_of(model.task)
+    table = table_with_dates(library, X[:, 0])
+    where = "X holds" if library == "numpy" else "X: the column 'day' holds"
+    message = f"(?i){where} (date|timestamp).*, not numbers: encode it first, or leave it out"
+    with pytest.raises(ValueError, match=message):
+        made(model).fit(table, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = made(model).fit(X[:, :2], y[:, :2] if y.ndim == 2 else y)
+        with pytest.raises(ValueError, match=message):
+            output(fitted, table)
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
+def test_dates_in_chunks_are_rejected(library):
+    X, y = problem_of("regress")
+    with pytest.raises(ValueError, match="(?i)X of chunk 2.* holds (date|timestamp).*, not numbers"):
+        DoublyStochasticRegressor(max_iter=5).fit_chunks([(X[:, :2], y), (table_with_dates(library, X[:, 0]), y)])
+
+
+@pytest.mark.parametrize("type_of_column", ["Float64", object])
+def test_missing_values_of_pandas_are_named(type_of_column):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem_of("classify")
+    table = pandas.DataFrame({"a": X[:, 0], "b": pandas.Series([pandas.NA, *X[1:, 1]], dtype=type_of_column)})
+    with pytest.raises(ValueError, match=r"column 'b' holds NaN, first in row 0|X holds missing values \(pandas.NA\)"):
+        KernelSVC().fit(table, y)

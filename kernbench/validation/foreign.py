@@ -11,6 +11,8 @@ from scipy import sparse
 
 # Types of devices in DLPack (DLDeviceType) whose memory the CPU reads: the CPU itself, pinned memory of CUDA and ROCm.
 ON_THE_HOST = {1: "CPU", 3: "CUDA host", 11: "ROCm host"}
+# How the names of types of dates and times begin: of pandas and polars, date32 and timestamp of pyarrow, and so on.
+TIMES = ("date", "time", "duration", "period")
 
 
 def host_array(values, name):
@@ -68,15 +70,29 @@ def dense_array(X):
     Raises
     ------
     ValueError
-        For dates and times beside numbers, which pandas would count in a unit of its own, and for text.
+        For dates and times, and for text.
     """
+    refuse_times(X)
     values = np.asarray(X)
-    if values.dtype.kind == "O" and hasattr(X, "iloc"):
-        for name, dtype in zip(X.columns, X.dtypes, strict=True):
-            if getattr(dtype, "kind", "O") in "mM":
-                raise ValueError(f"the column {name!r} holds {dtype}, not numbers: encode it first, or leave it out")
-        return X.to_numpy(dtype=np.float64, na_value=np.nan)
-    return values
+    return X.to_numpy(dtype=np.float64, na_value=np.nan) if values.dtype.kind == "O" and hasattr(X, "iloc") else values
+
+
+def refuse_times(X, name="X"):
+    """Raise ValueError, which names the column, if an array or a data frame holds dates or times.
+
+    There are several ways to make numbers of them. Each library would count them in a unit of its own, and missing ones
+    as -2**63.
+    """
+    if hasattr(X, "column_names"):  # of pyarrow
+        columns = zip(X.column_names, X.schema.types, strict=True)
+    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
+        columns = zip(X.columns, X.dtypes, strict=True)
+    else:
+        columns = [(None, getattr(X, "dtype", None))]
+    for column, dtype in columns:
+        if getattr(dtype, "kind", "") in ("m", "M") or str(dtype).lower().startswith(TIMES):
+            where = name if column is None else f"{name}: the column {column!r}"
+            raise ValueError(f"{where} holds {dtype}, not numbers: encode it first, or leave it out")
 
 
 def without_sparse_columns(X):

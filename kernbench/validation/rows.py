@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
 from kernbench.validation.arrays import check_indices, first_not_finite, without_room
-from kernbench.validation.foreign import host_array
+from kernbench.validation.foreign import host_array, refuse_times
 from kernbench.validation.objects import objects_of
 
 FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
@@ -32,8 +32,8 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
     Raises
     ------
     ValueError
-        For NaN and infinity (named by column), text, complex numbers, wrong shapes, and sparse matrices whose indices
-        are out of bounds.
+        For NaN and infinity (named by column), text, dates and times, complex numbers, wrong shapes, and sparse
+        matrices whose indices are out of bounds.
 
     Notes
     -----
@@ -56,6 +56,7 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
         y = host_array(y, "y")
     if getattr(model, "_takes_objects", False) and (objects := objects_of(model, X, reset=reset)) is not None:
         return objects if _is_without_labels(y) else (objects, _labels_of(objects, y))
+    refuse_times(X)
     check_indices(X)  # first: conversions would read past the end of the arrays
     if sparse.issparse(X):
         X = without_room(X)
@@ -78,6 +79,8 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
     except TypeError as error:
         if "NA is ambiguous" in str(error):  # of the labels: entries of X are converted to numbers before
             raise ValueError("y holds missing values (pandas.NA): leave out the rows without a label") from error
+        if "'NAType'" in str(error):  # among other objects; columns of numbers with them become NaN
+            raise ValueError("X holds missing values (pandas.NA): leave out such rows or fill them in") from error
         raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
     if sparse.issparse(rows) and not rows.has_canonical_format:

@@ -8,7 +8,7 @@ from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import without_sparse_columns
+from kernbench.validation.foreign import refuse_times, without_sparse_columns
 from kernbench.validation.rows import check_same_columns, first_not_finite
 
 
@@ -36,6 +36,7 @@ class Chunk:
             raise ValueError(f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}")
         X, y, weights = (*data, None)[:3]
         check_indices(X, f"X of chunk {number}")
+        refuse_times(X, f"X of chunk {number}")
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of pyarrow, else
         self.names = names if names and all(isinstance(name, str) for name in names) else None
         X = without_sparse_columns(X)
