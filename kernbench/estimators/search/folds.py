@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
+from kernbench.validation.foreign import host_array
 from kernbench.validation.numbers import is_integer
 
 
@@ -93,13 +94,15 @@ class Examples:
         return self.X[np.ix_(fold.test, fold.train)] if self.is_precomputed else self.X[fold.test]
 
 
-def checked_folds(cv, examples, groups, name, *, both_parts=False):
+def checked_folds(cv, X, examples, groups, name, *, both_parts=False):
     """Return the folds of a search.
 
     Parameters
     ----------
     cv : int, splitter or iterable
         What ``check_cv`` accepts; an integer means stratified folds of a classifier's rows, else consecutive ones.
+    X : array-like
+        The rows as they were passed, for a splitter that looks at them.
     examples : Examples
     groups : array-like of shape (n,), or None
     name : str
@@ -128,7 +131,8 @@ def checked_folds(cv, examples, groups, name, *, both_parts=False):
     if isinstance(cv, Iterable) and not hasattr(cv, "split"):  # which text has
         splits = cv
     else:
-        splits = check_cv(cv, examples.y, classifier=is_classifier).split(examples.X, examples.y, groups)
+        given = indexable(host_array(X, "X"))[0]
+        splits = check_cv(cv, examples.y, classifier=is_classifier).split(given, examples.y, groups)
     try:
         folds = [_fold(parts) for parts in splits]
     except ValueError as error:

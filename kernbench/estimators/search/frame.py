@@ -82,7 +82,7 @@ class Search(SearchResult):
         if takes_rows(self.scoring):
             examples = replace(examples, given=indexable(X)[0])
         name, is_default = self._estimator.__name__, self.scoring is None
-        folds = checked_folds(self.cv, examples, groups, name, both_parts=self._scores_pairs and is_default)
+        folds = checked_folds(self.cv, X, examples, groups, name, both_parts=self._scores_pairs and is_default)
         self._check_size(examples, folds)
         scoring = checked_scoring(self, folds, examples)
         cells = self._cells(examples, folds, scoring)

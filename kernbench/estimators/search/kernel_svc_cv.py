@@ -299,7 +299,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         if self.scoring not in (None, "accuracy"):
             raise ValueError(f"covered_C bounds the accuracy, not scoring={self.scoring!r}")
         examples = self._read(X, y, sample_weight)
-        folds = checked_folds(self.cv, examples, groups, "KernelSVC")
+        folds = checked_folds(self.cv, X, examples, groups, "KernelSVC")
         model = self._model({**self.best_params_, "C": low})
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)
         deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)

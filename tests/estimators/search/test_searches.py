@@ -107,6 +107,31 @@ def test_any_splitter(face):
     assert alone.n_splits_ == 60 and np.isfinite(getattr(alone, alone._oof_name)).all()
 
 
+class EveryThirdDay:
+    """A splitter that looks at a column of a table, by its name."""
+
+    def split(self, X, y=None, groups=None):
+        for k in range(3):
+            held_out = (X["day"] % 3 == k).to_numpy()
+            yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 3
+
+
+@every_face
+def test_a_splitter_is_given_the_rows_as_they_were_passed(face):
+    """As by ``GridSearchCV``."""
+    pandas = pytest.importorskip("pandas")
+    X, y = face.data(60)
+    table = pandas.DataFrame(X, columns=list("abcde")).assign(day=np.arange(60))
+    one = {name: values[:1] for name, values in face.grid.items()}
+    search = face.make(**one, cv=EveryThirdDay()).fit(table, y)
+    by_hand = [(np.flatnonzero(np.arange(60) % 3 != k), np.flatnonzero(np.arange(60) % 3 == k)) for k in range(3)]
+    alike = face.make(**one, cv=by_hand).fit(table, y)
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alike.cv_results_["mean_test_score"])
+
+
 @every_face
 def test_several_scores_of_which_one_decides(face):
     X, y = face.data()
