@@ -83,10 +83,10 @@ def refuse_times(X, name="X"):
     There are several ways to make numbers of them. Each library would count them in a unit of its own, and missing ones
     as -2**63.
     """
-    if hasattr(X, "column_names"):  # of pyarrow
-        columns = zip(X.column_names, X.schema.types, strict=True)
-    elif hasattr(X, "columns") and hasattr(X, "dtypes"):
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):  # of pandas and polars
         columns = zip(X.columns, X.dtypes, strict=True)
+    elif hasattr(X, "column_names"):  # of pyarrow
+        columns = zip(X.column_names, X.schema.types, strict=True)
     else:
         columns = [(None, getattr(X, "dtype", None))]
     for column, dtype in columns:
