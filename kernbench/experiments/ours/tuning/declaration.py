@@ -275,7 +275,7 @@ EXPERIMENT = Experiment(
             notes=("The path: one fit to all rows for each cell, each from the one before. SVC does not count.",),
         ),
         Recommendation(
-            "a kernel SVM with C and γ to choose",
+            "a kernel SVM with tuned C and γ",
             "test_error",
             "grid-svc",
             0.002,
