@@ -105,13 +105,11 @@ def test_what_pages_say_of_halving_in_words_holds(records):
         exact, halving = errors(name, "exact"), errors(name, "halving")
         return fmean(halving) - fmean(exact), sum(variance(own) / len(own) for own in (exact, halving)) ** 0.5
 
-    for name in ("digits", "adult-5000-grid", "adult-10000-grid", "ijcnn1-10000-grid"):  # "as low", "four of six sets"
+    as_low = ("digits", "adult-5000-grid", "adult-10000-grid", "ijcnn1-10000-grid", "w8a-10000-grid")
+    for name in as_low:  # "on five of six sets"
         more, error = difference(name)
         assert more <= 2.0 * error, name
     assert 1.5 <= difference("covtype-10000-grid")[0] <= 2.0  # "nearly two points"
-    found, of_constant = errors("w8a-10000-grid", "halving"), 100.0 / 33.0  # "one row in 33 of the rare class"
-    assert len(found) == 3  # "one of three searches ended with a model no better than a constant"
-    assert sum(error >= 0.95 * of_constant for error in found) == 1
 
 
 def test_a_mark_without_a_text_is_refused(records):
