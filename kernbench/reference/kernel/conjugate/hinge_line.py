@@ -26,22 +26,36 @@ SHORTEST, OF_LONGEST = 1e-12, 1e-6
 def active_part(y, weights, responses, intercept, fit_intercept, heading=None, kink=KINK):
     """Return a in [0, 1], minus the slopes of the losses: 1 below the margin, 0 above it.
 
-    At the kink every number in between is possible. Without an intercept the one-sided slope in the direction with
-    values `heading`, 0 by default, is taken. With an intercept the number is chosen such that sum_i w_i y_i a_i = 0:
-    then the derivative with respect to the best intercept is 0, and a gives a subgradient of the minimum over it.
+    At the kink every number in between is possible. Those with the largest slope in the direction with values
+    `heading`, 0 by default, are taken: it is the one-sided slope, so that after a null step the subgradient is a new
+    one. With an intercept they must satisfy sum_i w_i y_i a_i = 0: then the derivative with respect to the best
+    intercept is 0, and a gives a subgradient of the minimum over it.
     """
-    margins = y * (responses + intercept)
-    active = (margins < 1.0 - kink).astype(np.float64)
-    tied = np.abs(margins - 1.0) <= kink
-    if fit_intercept:
-        excess = float((weights * y) @ active)  # of the positives
-        fill = tied & (y < 0 if excess > 0 else y > 0)
-        room = weights[fill].sum()
-        if room > 0:
-            active[fill] = min(1.0, abs(excess) / room)
-    elif heading is not None:
-        active[tied & (y * heading < 0)] = 1.0
+    # One number for both conditions: searches end at the ends of a kink, where 1 - kink rounds to either side.
+    room = 1.0 - y * (responses + intercept)
+    active = (room > kink).astype(np.float64)
+    tied = np.flatnonzero(np.abs(room) <= kink)
+    heading = np.zeros(len(y)) if heading is None else heading
+    if not fit_intercept:
+        active[tied[y[tied] * heading[tied] < 0]] = 1.0
+    elif len(tied):
+        split_ties(y, weights, heading, tied, active)
     return active
+
+
+def split_ties(y, weights, heading, tied, active):
+    """Set a at the kink to maximise -sum_i w_i y_i a_i v_i, v being `heading`, subject to sum_i w_i y_i a_i = 0.
+
+    y_i a_i is e_i for positives and e_i - 1 for negatives, e_i in [0, 1], so that sum_i w_i e_i over the ties is known:
+    a knapsack, filled in ascending order of v. Ties of equal v share alike, all of them if there is no direction yet.
+    """
+    left = weights[tied[y[tied] < 0]].sum() - (weights * y) @ active
+    order = tied[np.argsort(heading[tied], kind="stable")]
+    for group in np.split(order, np.flatnonzero(np.diff(heading[order])) + 1):
+        mass = weights[group].sum()
+        share = min(1.0, max(0.0, left / mass)) if mass > 0.0 else 0.0
+        active[group] = np.where(y[group] > 0, share, 1.0 - share)
+        left -= mass
 
 
 class Line:
@@ -75,7 +89,9 @@ class Line:
     def slope(self, t):
         _, q1, q2 = self.q
         responses, intercept = self.u + t * self.v, self.intercept(t)
-        active = active_part(self.y, self.weights, responses, intercept, self.fit_intercept, kink=SEARCH_KINK)
+        # Without an intercept a tie counts as above the margin: a search may end on either side of it.
+        heading = self.v if self.fit_intercept else None
+        active = active_part(self.y, self.weights, responses, intercept, self.fit_intercept, heading, SEARCH_KINK)
         return float(self.alpha * (q1 + t * q2) - self.share * (self.weights * self.y * active) @ self.v)
 
 

@@ -13,6 +13,7 @@ cdef class HingeLine:
     cdef const double[::1] y, weights
     cdef double[::1] trial                           # responses there
     cdef Py_ssize_t[::1] open                        # examples whose side of the kink is undecided in a search
+    cdef double[:, ::1] ties                         # room for the examples at the kink
     cdef Py_ssize_t n
     cdef double alpha, share
     cdef bint fit_intercept
@@ -33,5 +34,4 @@ cdef class HingeLine:
     cdef double _halve_apart(self, double high) noexcept
     cpdef double bracket(self, double length, double radius, double n, double c1, double c2) except? -1.0
     cpdef double wolfe(self, double length, double c1, double c2) except? -1.0
-    cdef double _fill(self, double excess, double kink) noexcept
-    cdef double _tied_sum(self, bint negatives, double kink, const double *values) noexcept
+    cdef double _split_ties(self, double excess, double kink, double *active) noexcept

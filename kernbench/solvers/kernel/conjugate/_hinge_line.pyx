@@ -5,6 +5,7 @@ intercept another two.
 """
 
 from libc.math cimport INFINITY, fabs
+from libc.stdlib cimport qsort
 
 import numpy as np
 
@@ -29,6 +30,11 @@ cdef double OF_LONGEST = 1e-6
 cdef double ROOM = 1.0 + 1e-9       # tolerance: doubling and halving reach the ends of the range only up to rounding
 
 
+cdef struct Tie:
+    double heading      # the direction's value
+    Py_ssize_t example
+
+
 cdef inline bint is_active(double y, double u, double v, double t) noexcept nogil:
     return 1.0 - y * (u + t * v) > KB_SEARCH_KINK
 
@@ -49,6 +55,7 @@ cdef class HingeLine:
         self.alpha, self.share, self.fit_intercept = alpha, share / len(y), fit_intercept
         self.trial, self.open = np.empty(self.n), np.empty(self.n, dtype=np.intp)
         self.finder = InterceptFinder(y, weights) if fit_intercept else None
+        self.ties = np.empty((self.n if fit_intercept else 0, 2))
 
     def along(self, const double[::1] u, const double[::1] v, q):
         """Set the responses u of f and v of the direction; for tests."""
@@ -61,35 +68,50 @@ cdef class HingeLine:
 
     cpdef int evaluate(self, double t) except -1:
         cdef Sums sums
-        cdef double fill
         along(self.u, self.v, t, self.n, &self.trial[0])
         self.intercept = self.finder.find(self.trial) if self.fit_intercept else 0.0
         hinge_pass(&self.y[0], &self.weights[0], &self.trial[0], self.v, self.n, self.intercept, &sums)
         if self.fit_intercept and sums.tied > 0.0:
-            fill = self._fill(sums.excess, KB_SEARCH_KINK)
-            sums.slope += fill * self._tied_sum(sums.excess > 0.0, KB_SEARCH_KINK, self.v)
+            sums.slope += self._split_ties(sums.excess, KB_SEARCH_KINK, NULL)
         self.value = 0.5 * self.alpha * (self.q0 + 2.0 * t * self.q1 + t * t * self.q2) + self.share * sums.loss
         self.slope = self.alpha * (self.q1 + t * self.q2) - self.share * sums.slope
         return 0
 
-    cdef double _fill(self, double excess, double kink) noexcept:
-        """The activity of tied examples of the lighter class, so that both classes have the same weight."""
-        cdef double room = fabs(self._tied_sum(excess > 0.0, kink, NULL))
-        return min(1.0, fabs(excess) / room) if room > 0.0 else 0.0
+    cdef double _split_ties(self, double excess, double kink, double *active) noexcept:
+        """Return sum w y a v over the examples at the kink, where a is as in `split_ties` of the reference.
 
-    cdef double _tied_sum(self, bint negatives, double kink, const double *values) noexcept:
-        """Sum of w y (times a value) over the examples at the kink of one class."""
-        cdef double total = 0.0
-        cdef Py_ssize_t i
+        `excess` is sum w y a over the others. Writes a to `active` unless it is NULL.
+        """
+        cdef:
+            Tie *ties = <Tie *> &self.ties[0, 0]
+            Py_ssize_t i, k, first = 0, end, n_ties = 0
+            double left = -excess, mass, share, a, total = 0.0
         for i in range(self.n):
-            if (self.y[i] < 0.0) == negatives and fabs(1.0 - self.y[i] * (self.trial[i] + self.intercept)) <= kink:
-                total += self.weights[i] * self.y[i] * (1.0 if values == NULL else values[i])
+            if fabs(1.0 - self.y[i] * (self.trial[i] + self.intercept)) <= kink:
+                ties[n_ties].heading, ties[n_ties].example = self.v[i], i
+                n_ties += 1
+                left += self.weights[i] if self.y[i] < 0.0 else 0.0
+        qsort(ties, n_ties, sizeof(Tie), _by_heading)
+        while first < n_ties:
+            end, mass = first + 1, self.weights[ties[first].example]
+            while end < n_ties and ties[end].heading == ties[first].heading:
+                mass += self.weights[ties[end].example]
+                end += 1
+            share = min(1.0, max(0.0, left / mass)) if mass > 0.0 else 0.0
+            for k in range(first, end):
+                i = ties[k].example
+                a = share if self.y[i] > 0.0 else 1.0 - share
+                total += self.weights[i] * self.y[i] * a * self.v[i]
+                if active != NULL:
+                    active[i] = a
+            left -= mass
+            first = end
         return total
 
     cdef int active_part(self, double *active) except -1:
         cdef:
             Py_ssize_t i
-            double room, excess = 0.0, fill
+            double room, excess = 0.0
             bint ties = False
         along(self.u, self.v, 0.0, self.n, &self.trial[0])
         self.intercept = self.finder.find(self.trial) if self.fit_intercept else 0.0
@@ -98,15 +120,11 @@ cdef class HingeLine:
             active[i] = 1.0 if room > KB_KINK else 0.0
             excess += self.weights[i] * self.y[i] * active[i]
             ties = ties or fabs(room) <= KB_KINK
-        if not ties:
-            return 0
-        fill = self._fill(excess, KB_KINK) if self.fit_intercept else 0.0
-        for i in range(self.n):
-            if fabs(1.0 - self.y[i] * (self.trial[i] + self.intercept)) <= KB_KINK:
-                if self.fit_intercept:
-                    if (self.y[i] < 0.0) == (excess > 0.0):
-                        active[i] = fill
-                elif self.y[i] * self.v[i] < 0.0:
+        if ties and self.fit_intercept:
+            self._split_ties(excess, KB_KINK, active)
+        elif ties:
+            for i in range(self.n):
+                if fabs(1.0 - self.y[i] * self.trial[i]) <= KB_KINK and self.y[i] * self.v[i] < 0.0:
                     active[i] = 1.0
         return 0
 
@@ -241,3 +259,13 @@ cdef class HingeLine:
             if t == INFINITY:
                 raise Diverged(NOT_DEFINITE)
         return 0.0
+
+
+cdef int _by_heading(const void *a, const void *b) noexcept nogil:
+    """By heading, then by number, so that every C library sorts alike."""
+    cdef:
+        const Tie *x = <const Tie *> a
+        const Tie *z = <const Tie *> b
+    if x.heading != z.heading:
+        return 1 if x.heading > z.heading else -1
+    return (x.example > z.example) - (x.example < z.example)
