@@ -1,4 +1,4 @@
-"""Losses of a margin m = y f(x): value, slope, conjugate, and steps of dual coordinate ascent.
+"""Losses of a margin m = y f(x): value, slope, curvature, conjugate, and steps of dual coordinate ascent.
 
 A convex loss l has the dual
 
@@ -58,6 +58,10 @@ class Hinge(MarginLoss):
         return np.where(margins < 1.0, -1.0, 0.0)
 
     @staticmethod
+    def curvature(margins):
+        return np.zeros_like(margins, dtype=np.float64)
+
+    @staticmethod
     def dual_value(a):
         return np.asarray(a, dtype=np.float64)
 
@@ -91,6 +95,10 @@ class SquaredHinge(MarginLoss):
         return -2.0 * np.maximum(0.0, 1.0 - margins)
 
     @staticmethod
+    def curvature(margins):
+        return np.where(margins < 1.0, 2.0, 0.0)
+
+    @staticmethod
     def dual_value(a):
         return a - 0.25 * np.square(a)
 
@@ -119,6 +127,11 @@ class LogLoss(MarginLoss):
     @staticmethod
     def slope(margins):
         return -expit(-np.asarray(margins, dtype=np.float64))
+
+    @staticmethod
+    def curvature(margins):
+        a = -LogLoss.slope(margins)
+        return a * (1.0 - a)
 
     @staticmethod
     def dual_value(a):
@@ -227,7 +240,7 @@ def margin_loss(name, offered=None):
 
     Each has ``name``; ``code``, its number in compiled code; ``smoothness``, the largest second derivative
     (inf for the hinge); ``lower`` and ``upper``, the ends of the domain of its dual variable; ``parameter``, 0 (see
-    `losses.regression`); ``value(m)``, ``slope(m)``;
+    `losses.regression`); ``value(m)``, ``slope(m)`` and ``curvature(m)``, l'', at its jumps that of one side;
     ``dual_value(a)``, which is psi, ``dual_slope(a)``, psi', and ``dual_curvature(a)``, -psi''; and
     ``dual_coordinate(a, margin, curvature)``, the maximiser over a' of psi(a') - margin (a' - a) -
     curvature/2 (a' - a)^2: the step of dual coordinate ascent, with curvature = w_i K_ii / (alpha n).

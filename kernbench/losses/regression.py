@@ -1,4 +1,4 @@
-"""Losses of a residual r = f(x) - y: value, slope, conjugate, and the step of dual coordinate ascent.
+"""Losses of a residual r = f(x) - y: value, slope, curvature, conjugate, and the step of dual coordinate ascent.
 
 ===================  ====================================  ===========================  ============  ===========
 loss                 l(r)                                  l'(r)                        psi(a)        domain of a
@@ -49,6 +49,10 @@ class ResidualLoss(Loss):
     def __init__(self, parameter=None):
         self.parameter = self.default if parameter is None else float(parameter)
 
+    def curvature(self, residuals):
+        """Return l'', at its jumps that of one side: 0 for a piecewise linear loss."""
+        return np.zeros_like(residuals, dtype=np.float64)
+
     def dual_value(self, a):
         """Return psi(a) = -l*(-a), for a in its domain."""
         return -self.zone * np.abs(a) - 0.5 * self.bend * np.square(a)
@@ -83,6 +87,9 @@ class SquaredError(ResidualLoss):
     def slope(self, residuals):
         return np.array(residuals, dtype=np.float64)
 
+    def curvature(self, residuals):
+        return np.ones_like(residuals, dtype=np.float64)
+
 
 class Huber(ResidualLoss):
     """r^2 / 2, linear beyond |r| = delta."""
@@ -104,6 +111,9 @@ class Huber(ResidualLoss):
 
     def slope(self, residuals):
         return np.clip(residuals, -self.parameter, self.parameter)
+
+    def curvature(self, residuals):
+        return np.where(np.abs(residuals) <= self.parameter, 1.0, 0.0)
 
 
 class EpsilonInsensitive(ResidualLoss):
@@ -138,6 +148,9 @@ class SquaredEpsilonInsensitive(ResidualLoss):
 
     def slope(self, residuals):
         return 2.0 * np.sign(residuals) * np.maximum(0.0, np.abs(residuals) - self.parameter)
+
+    def curvature(self, residuals):
+        return np.where(np.abs(residuals) > self.parameter, 2.0, 0.0)
 
 
 class AbsoluteError(ResidualLoss):

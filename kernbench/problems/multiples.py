@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from kernbench.losses.margin import Hinge, SquaredHinge
+from kernbench.losses.margin import Hinge
 from kernbench.losses.regression import ResidualLoss
 from kernbench.problems.slack_budget import best_scale
 
@@ -56,7 +56,7 @@ def best_multiple(problem, responses, squared_norm):
         return ridge @ z + columns @ (share * loss.slope(z @ columns))
 
     def hessian(z):
-        return ridge + (columns * (share * _curvature(loss, z @ columns))) @ columns.T
+        return ridge + (columns * (share * loss.curvature(z @ columns))) @ columns.T
 
     start = np.zeros(len(columns))
     one = start.copy()
@@ -111,10 +111,3 @@ def _minimised(value, gradient, hessian, z):
             length /= 2
         z = z + length * step
     return z
-
-
-def _curvature(loss, margins):
-    if loss is SquaredHinge:
-        return np.where(margins < 1.0, 2.0, 0.0)
-    a = -loss.slope(margins)
-    return a * (1.0 - a)

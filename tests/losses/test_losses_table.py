@@ -37,6 +37,13 @@ def test_smooth_losses_have_continuous_slopes(loss):
 
 
 @each_loss
+def test_curvatures_are_derivatives_of_slopes(loss):
+    z = np.linspace(-6.0, 6.0, 121) + 0.0123  # next to no kink
+    change = (loss.slope(z + 1e-6) - loss.slope(z - 1e-6)) / 2e-6
+    np.testing.assert_allclose(loss.curvature(z), change, rtol=1e-6, atol=1e-8)
+
+
+@each_loss
 def test_flat_losses_are_zero_on_an_interval(loss):
     assert (np.count_nonzero(loss.value(Z) == 0.0) > 1) == loss.flat
 

@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from kernbench.losses.margin import Hinge, LogLoss
+from kernbench.losses.margin import Hinge, SquaredHinge
 from kernbench.problems.draws import stratified_sample
 from kernbench.reference.bundle.risk import Risk
 
@@ -36,12 +36,11 @@ class PointwiseRisk(Risk):
         of the squared loss.
         """
         margins, width = self.y * scores, WIDTH * np.std(scores)
-        if self.loss is LogLoss:
-            slope = self.loss.slope(margins)
-            return self.shares * -slope * (1 + slope)
-        if self.loss is Hinge and width > 0:
-            return self.shares * (np.abs(1 - margins) < width) / (2 * width)
-        return self.shares * 2.0 * (margins < 1)
+        if self.loss is Hinge:
+            if width > 0:
+                return self.shares * (np.abs(1 - margins) < width) / (2 * width)
+            return self.shares * SquaredHinge.curvature(margins)
+        return self.shares * self.loss.curvature(margins)
 
     def settings(self):
         """Return alpha and the loss, on which the risk depends besides the data."""

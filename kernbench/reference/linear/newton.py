@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernbench.losses.margin import Hinge, LogLoss, SquaredHinge
+from kernbench.losses.margin import LogLoss
 from kernbench.problems.linear.newton import CHEAP, FIRST, LARGEST, cost_of_factor, cost_of_row, hessian_rows
 from kernbench.reference.bundle.line_search import line_search
 from kernbench.reference.bundle.preconditioner import Preconditioner
@@ -33,8 +33,8 @@ class EnvelopeRisk:
 
     def density(self, scores):
         """Return w_i l_mu''(z_i) / n; on a kink that of the side where it is 0."""
-        a = -self._slopes(self.y * scores - self.targets)
-        return self.shares * self._curvatures(a)
+        z = self.y * scores - self.targets
+        return self.shares * self._curvatures(z, -self._slopes(z))
 
     def exact(self, scores):
         """Return the risk without smoothing, and what smoothing adds to the gap."""
@@ -48,9 +48,10 @@ class EnvelopeRisk:
         """Return the constant that, added to all scores, minimises the risk: Newton's method within a bracket."""
         low, high, shift, width = -np.inf, np.inf, 0.0, 0.0
         for k in range(SHIFTS):
-            slopes = self._slopes(self.y * (scores + shift) - self.targets)
+            z = self.y * (scores + shift) - self.targets
+            slopes = self._slopes(z)
             total, size = self.shares @ (self.y * slopes), self.shares @ np.abs(slopes)
-            curvature = self.shares @ self._curvatures(-slopes)
+            curvature = self.shares @ self._curvatures(z, -slopes)
             if abs(total) <= ROUNDING * size:
                 break
             low, high = (low, shift) if total > 0.0 else (shift, high)
@@ -77,16 +78,13 @@ class EnvelopeRisk:
             return self.loss.slope(z)
         return np.array([-self.loss.dual_coordinate(0.0, one, self.mu) for one in z])
 
-    def _curvatures(self, a):
+    def _curvatures(self, z, a):
         loss = self.loss
         if loss is LogLoss:
-            return a * (1.0 - a)
-        if loss in (Hinge, SquaredHinge):
-            bend, smooth = 0.5 if loss is SquaredHinge else 0.0, (a > 0.0) & (a < loss.upper)
-        else:
-            bend, smooth = loss.bend, (a > loss.lower) & (a < loss.upper) & ((a != 0.0) | (loss.zone == 0.0))
+            return loss.curvature(z)
+        smooth = (a > loss.lower) & (a < loss.upper) & ((a != 0.0) | (loss.zone == 0.0))
         curvatures = np.zeros(len(a))
-        curvatures[smooth] = 1.0 / (bend + self.mu)
+        curvatures[smooth] = 1.0 / (loss.bend + self.mu)
         return curvatures
 
 

@@ -7,7 +7,6 @@ up to m_j.
 """
 
 import numpy as np
-from scipy.special import expit
 
 from kernbench.losses.margin import LogLoss
 from kernbench.losses.pairwise import PAIRWISE_LOSSES, require_loss
@@ -90,7 +89,7 @@ class AllPairs(Pairs):
     def _log_loss_product(self, scores, v):
         product = np.zeros(self.n_samples)
         for members, w, margins in self._margins(scores):
-            curved = expit(margins) * expit(-margins) * (v[members][:, None] - v[self.negatives])
+            curved = LogLoss.curvature(margins) * (v[members][:, None] - v[self.negatives])
             product[members] = w * (curved @ self.v)
             product[self.negatives] -= self.v * (w @ curved)
         return product / self.total
@@ -159,7 +158,7 @@ class DrawnPairs(Pairs):
 
     def _log_loss_product(self, scores, v):
         margins = self._margins(scores)
-        return self._sum_up(expit(margins) * expit(-margins) * (v[self.second] - v[self.first]))
+        return self._sum_up(LogLoss.curvature(margins) * (v[self.second] - v[self.first]))
 
     def _margins(self, scores):
         s = checked_scores(scores, self.n_samples)

@@ -38,16 +38,4 @@ class RankedRange(RankedLoss):
     def hessian_product(self, scores, v):
         """The generalised Hessian of the upper part at `scores`, times v; smooth losses only."""
         argument, shares = self._rank(checked_scores(scores, self.n_samples), self.high)
-        return shares * curvature(self.loss.name, argument) * checked_scores(v, self.n_samples, name="v")
-
-
-def curvature(loss, argument):
-    """The second derivative of a loss; 0 at the kinks of the first."""
-    if loss == "squared_hinge":
-        return 2.0 * (argument < 1.0)
-    if loss == "log_loss":
-        e = np.exp(-np.abs(argument))
-        return e / (1.0 + e) ** 2
-    if loss == "huber":
-        return 1.0 * (np.abs(argument) <= 1.0)
-    return np.full(len(argument), 1.0 if loss == "squared_error" else 0.0)
+        return shares * self.loss.curvature(argument) * checked_scores(v, self.n_samples, name="v")
