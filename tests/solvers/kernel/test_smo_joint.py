@@ -1,5 +1,9 @@
 """JointSMO: several problems on the same rows have the optima that SMO finds for each; kernel rows are shared."""
 
+import signal
+from threading import Barrier, BrokenBarrierError, Event, current_thread, main_thread
+from time import perf_counter, sleep
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
@@ -129,6 +133,40 @@ def test_ctrl_c_in_one_problem_leaves_coefficients_and_gradients_that_agree(n_th
         np.testing.assert_allclose(state.e, y - rows.matvec(state.beta), atol=1e-9)
     solver.core = _joint
     assert driver.run(solver, tol=1e-3).converged
+
+
+@pytest.mark.usefixtures("small_sets")
+def test_ctrl_c_ends_the_longest_problem_while_the_main_thread_has_none():
+    both, main_is_done, told = Barrier(2), Event(), []
+
+    class Core:
+        kernel_between = staticmethod(_joint.kernel_between)
+
+        def solve_members(self, *arguments):
+            try:
+                both.wait(10.0)  # each thread has one of the two problems
+            except BrokenBarrierError:
+                pytest.skip("one thread only")
+            if current_thread() is main_thread():
+                found = _joint.solve_members(*arguments)
+                main_is_done.set()
+                return found
+            *_, should_stop = arguments
+            main_is_done.wait(10.0)
+            sleep(0.05)  # until it waits for this thread
+            signal.raise_signal(signal.SIGINT)
+            end = perf_counter() + 10.0
+            while not should_stop() and perf_counter() < end:
+                sleep(0.001)
+            told.append(should_stop())
+            return _joint.solve_members(*arguments)
+
+    X, y, weights = folds(2)
+    rows = KernelRows(X, Gaussian(1.5), dtype=np.float64)
+    solver = JointSMO(rows, problems_of(rows, y, weights), zeros(N, 2), n_threads=2)
+    solver.core = Core()
+    assert driver.run(solver, tol=1e-3).status == "interrupted"
+    assert told == [True]
 
 
 def test_rows_are_shared_by_all_problems():

@@ -14,7 +14,7 @@ of rows that are held out.
 """
 
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, get_ident, main_thread
 from time import perf_counter
 
 import numpy as np
@@ -37,6 +37,7 @@ STEPS_PER_MEMBER = 100
 FACE_STEPS, FACE_VIOLATION = 0.003, 0.5
 FACE_LEAST = 256  # free coordinates: fewer take microseconds a step
 FACE_ROUNDS = 12
+LOOK_SECONDS = 0.05  # interval at which the main thread checks for Ctrl-C while others work
 
 
 class JointSMO(Method):
@@ -210,12 +211,21 @@ class JointSMO(Method):
     def _for_each(self, solve, problems):
         """Call a function for each of the problems, on threads."""
         self._stop.clear()
+        begun, ended, is_over = [], [], Event()
 
         def solve_or_stop(k):
+            begun.append(k)
             try:
                 solve(k)
+                ended.append(k)
+                if len(ended) == len(problems):
+                    is_over.set()
+                elif len(begun) == len(problems) and get_ident() == main_thread().ident:
+                    while not is_over.wait(LOOK_SECONDS):  # in the compiled loop it would not notice Ctrl-C
+                        pass
             except BaseException:
                 self._stop.set()  # Ctrl-C reaches one thread only
+                is_over.set()
                 raise
 
         call_each(solve_or_stop, problems, self.n_threads)
