@@ -124,8 +124,8 @@ def command(
     """Run experiments, all of them when none is named (or "all"), and keep a record of every fit.
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
-    fails, takes too long or needs too much memory has a record, too, and the same command tries it again; the exit
-    code is 1 if a fit ended in an error.
+    fails, takes too long or needs too much memory has a record, too, and the same command tries it again; with
+    --max-hours, only if it failed or the limits are wider now. The exit code is 1 if a fit ended in an error.
 
     \b
     Examples:
@@ -179,6 +179,7 @@ def command(
             time_limit=time_limit,
             memory_limit=None if memory_limit is None else _bytes(memory_limit),
             max_hours=max_hours,
+            retry=max_hours is None,  # a command that is given each night is to come to an end
             scheduler=scheduler,
             when_idle=when_idle,
             force=force,
@@ -266,6 +267,7 @@ def _print_plan(summary, results):
 
 def _print_summary(summary, results, command):
     from kernbench.report import text
+    from kernbench.report.building import holds_compact
 
     done = f"{text.plural(len(summary.records), 'fit')} run in {text.duration(summary.seconds)}"
     if summary.n_skipped:
@@ -281,4 +283,6 @@ def _print_summary(summary, results, command):
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
         click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
     elsewhere = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
+    if holds_compact("reports") and "--compact" not in command:
+        elsewhere += " --out results/report"
     click.echo(f"Next: {command}{elsewhere}")

@@ -56,7 +56,8 @@ def build(
     results : str or Path, default="results"
         As `kernbench.experiments.run` writes it.
     out : str or Path, default="reports"
-        Created if necessary. Files of the same names are replaced, others are kept.
+        Created if necessary. Files of the same names are replaced, others are kept. A compact report is replaced by
+        another one only: its records would stay beside a page that is not made from them.
     history : str or Path, optional
         Folder of asv's results, for a page ``history.html``; by default ``history`` inside `out`, where it exists.
     compact : bool, default=False
@@ -72,14 +73,19 @@ def build(
     Raises
     ------
     ValueError
-        If there are no records (the message says which command makes some) or `out` cannot be written.
+        If there are no records (the message says which command makes some), or `out` cannot be written or holds a
+        compact report.
     """
-    on_step = on_step or (lambda words: None)
+    out, on_step = Path(out), on_step or (lambda words: None)
+    if holds_compact(out) and not compact:
+        raise ValueError(
+            f"{out} holds a compact report with its records: choose another folder, such as --out results/report, or "
+            "replace it by one made with --compact"
+        )
     on_step("reading records")
     from kernbench.report.records.reading import read_results
 
     found, notes = read_results(results)
-    out = Path(out)
     with output_folder(out) as scratch:
         on_step("loading the figures' library")
         gc.collect()
@@ -100,6 +106,11 @@ def build(
         write_files(out, scratch, files)
     headline = "\n".join(verdict.headline for verdict in page.verdicts)
     return Built(out / "index.html", headline, page.notes, page.n_records, len(files))
+
+
+def holds_compact(folder: str | Path) -> bool:
+    """Return whether a folder holds a compact report, such as the ``reports`` of a checkout."""
+    return (Path(folder) / RECORDS).exists()
 
 
 def _history(folder, out, compact):

@@ -88,6 +88,20 @@ def test_fits_that_did_not_end_well_are_counted_by_how_they_ended(kernbench, mon
     assert result.exit_code == 1 and "3 fits did not end well (2 timeout and 1 error)" in result.stdout
 
 
+def test_the_report_of_a_checkout_is_not_replaced(kernbench, refused, asked, tmp_path):
+    assert kernbench("run").stdout.endswith("Next: kernbench report\n")
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "records.jsonl.xz").touch()
+    assert kernbench("run").stdout.endswith("Next: kernbench report --out results/report\n")
+    assert "reports holds a compact report" in refused("report")
+
+
+def test_fits_out_of_time_are_tried_again_by_a_run_without_a_limit_only(kernbench, asked):
+    kernbench("run")
+    kernbench("run", "--max-hours", "8")
+    assert [options["retry"] for _, options in asked] == [True, False]
+
+
 def test_run_then_resume_then_report(kernbench, tmp_path):
     first = kernbench("run", *FAST)
     assert first.exit_code == 0 and "1 fit run" in first.stdout and "Next: kernbench report" in first.stdout

@@ -93,6 +93,16 @@ def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
     assert again == first
 
 
+def test_a_compact_report_is_not_mixed_with_another_one(compact, tmp_path):
+    before = {path: path.read_bytes() for path in compact.rglob("*") if path.is_file()}
+    with unpacked(compact / "records.jsonl.xz") as folder:
+        with pytest.raises(ValueError, match="holds a compact report with its records: choose another folder"):
+            build(folder, compact)
+        assert before == {path: path.read_bytes() for path in compact.rglob("*") if path.is_file()}
+        build(folder, tmp_path, compact=True)
+        build(folder, tmp_path, compact=True)
+
+
 def test_report_has_paper_ours_and_libsvm(content):
     for words in ("14.9", "15.00 ± 0.00", "195 s", "4.5 ×", "Where these numbers come from", "Test CPU", "c0ffee"):
         assert words in content
