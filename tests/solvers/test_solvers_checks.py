@@ -98,6 +98,11 @@ FAULTS = {
         "Arrays are not equal",
     ),
     "may be resumed": ("            self.e -= rows.matvec(self.beta)\n", "", "after a start from it"),
+    "starts from the solution for another C": (
+        "self.problem.feasible(initial.coef)",
+        "np.clip(initial.coef, self.lower, self.upper)",
+        "from the solution for 10 C a run ends at the objective",
+    ),
 }
 
 

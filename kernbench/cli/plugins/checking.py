@@ -23,9 +23,10 @@ def command(ctx, file, time_limit):
     """Check a plug-in, a file with solvers or experiments of your own.
 
     Of every solver, the compiled core and the reference are compared step by step (or its one class on compiled and on
-    reference rows); objective and certified gap are compared with those of kernbench's own solvers; resuming, seeds,
-    threads and bad input are tried. The functions test_… of the file are run, and every method of its experiments on
-    every data set at quick scale. Each check has its own process. The exit code is 1 if a check failed.
+    reference rows); objective and certified gap are compared with those of kernbench's own solvers; resuming, a start
+    from another C, seeds, threads and bad input are tried. The functions test_… of the file are run, and every method
+    of its experiments on every data set at quick scale. Each check has its own process. The exit code is 1 if a check
+    failed.
 
     \b
     Examples:

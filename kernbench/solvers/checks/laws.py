@@ -4,6 +4,7 @@ They ask nothing that a right solver may refuse, and compare with kernbench's ow
 is needed.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -21,6 +22,7 @@ SLACK = 1e-6  # of an objective: what rounding may account for
 TWIN = Tolerance(coef=1e-6, objective=1e-7, gap=1e-4, gap_floor=1e-7, keys=False)
 SHARE = 0.15  # of the rounds of the twins that must be compared; near the optimum rounding may part them
 SOLVED = 1e-4  # relative gap of that
+NOISE = 0.25  # of the objective at which a run ends that does not converge
 
 
 def takes_what_the_estimators_give(entry):
@@ -152,11 +154,8 @@ def improves(entry):
     """A run has a lower objective than f = 0; if it stops by its gap, that is at most ten times tol."""
     tol = 1e-2
     for (problem, form), loss in product(_forms(entry, n=100), entry.losses):
-        solver = build(entry, problem, loss=loss)
-        start = solver.objective()
-        if solver.first_check is None:
-            solver.tol = tol
-        found = driver.run(solver, tol=tol, max_iter=entry.iteration_limit(problem.n), max_seconds=5.0)
+        start = build(entry, problem, loss=loss).objective()
+        found = _run(entry, problem, loss, tol)
         require(
             found.objective < start,
             f"{form}, {loss}: after {found.n_iter} iterations the objective is {found.objective!r}, at first {start!r}",
@@ -240,6 +239,23 @@ def may_be_resumed(entry):
     require(np.isfinite(any_start.objective()), "it does not start from coefficients without a state")
 
 
+def starts_from_the_solution_for_another_C(entry):
+    """From the solution for ten times C a run gets as far as from f = 0, if it may take its time.
+
+    That solution need not be feasible: coefficients exceed their bounds, and clipped to these their sum is not 0.
+    """
+    tol, limits = 1e-3, {"times": 10, "max_seconds": 0.5}
+    for (problem, form), loss in product(_forms(entry, n=100), entry.losses):
+        start = _run(entry, replace(problem, alpha=problem.alpha / 10.0), loss, tol, **limits).solution
+        warm, cold = (_run(entry, problem, loss, tol, initial=initial, **limits) for initial in (start, None))
+        slack = 10.0 * tol if cold.converged else NOISE
+        require(
+            warm.objective <= cold.objective + slack * abs(cold.objective),
+            f"{form}, {loss}: from the solution for 10 C a run ends at the objective {warm.objective!r}, from f = 0 at "
+            f"{cold.objective!r}",
+        )
+
+
 def ignores_the_number_of_threads(entry):
     """One and two threads give the same bits."""
     problem, found = _problem(entry, n=400, d=20), []
@@ -278,6 +294,7 @@ LAWS = {
         draws_by_its_seed,
         may_be_split,
         may_be_resumed,
+        starts_from_the_solution_for_another_C,
         ignores_the_number_of_threads,
         works_on_rows_of_single_precision,
     )
@@ -296,6 +313,15 @@ def _forms(entry, n=60, **options):
 
 def _steps(entry):
     return -(-STEPS // entry.load().granularity) * entry.load().granularity
+
+
+def _run(entry, problem, loss, tol, *, times=1, max_seconds=5.0, **options):
+    """Run a new solver to its end, for at most `times` as many iterations as an estimator lets it do."""
+    solver = build(entry, problem, loss=loss, **options)
+    if solver.first_check is None:
+        solver.tol = tol
+    max_iter = times * entry.iteration_limit(problem.n)
+    return driver.run(solver, tol=tol, max_iter=max_iter, max_seconds=max_seconds)
 
 
 def _advance(solver, n_iter):
