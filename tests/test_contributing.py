@@ -318,6 +318,15 @@ for fit_intercept in (False, True):
     run_with(tree_with_a_loss, "-c", code)
 
 
+def test_the_loss_takes_as_many_changes_as_the_page_says_and_passes_the_tests_of_all_losses(tree_with_a_loss):
+    """Those of its formulas in NumPy, which need no build."""
+    assert "This loss takes five changes in one header, two in one module," in PAGE
+    assert [len(re.findall("^@@", change, re.MULTILINE)) for change in blocks("Add a loss", "diff")] == [5, 2]
+    words = "-m pytest -n 0 -q -p no:cacheprovider tests/losses -k".split()
+    shown = run_with(tree_with_a_loss, *words, "smooth_epsilon_insensitive and not compiled")
+    assert int(re.search(r"(\d+) passed", shown)[1]) >= 10
+
+
 LOSSES_IN_C = """
 from kernbench.losses._loss cimport loss_dual_coordinate, loss_dual_value, loss_slope, loss_value
 
