@@ -5,6 +5,8 @@ column with a type of its own, `ITEM`; the kernel function is given the objects 
 dimension.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _check_feature_names
@@ -82,10 +84,18 @@ def _are_numbers(X):
 
 
 def _array(X):
-    try:
-        return np.asarray(X)
-    except ValueError:  # sequences of different lengths
-        return _items(X)[:, 0]["item"]
+    if not (isinstance(X, list | tuple) and any(map(_only_looks_like_a_sequence, X))):
+        try:
+            return np.asarray(X)
+        except ValueError:  # sequences of different lengths
+            pass
+    return _items(X)[:, 0]["item"]
+
+
+def _only_looks_like_a_sequence(row):
+    """Whether NumPy would take the items of an object for numbers in a row, such as the nodes of a graph."""
+    has_items = hasattr(row, "__len__") and hasattr(row, "__getitem__")
+    return has_items and not (isinstance(row, Sequence) or hasattr(row, "__array__"))
 
 
 def _items(X):

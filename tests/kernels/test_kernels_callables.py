@@ -223,6 +223,37 @@ def test_rows_of_text_are_given_to_the_function(form):
     assert twice.n_iter_ <= KernelSVC(of_words).fit(words, y > 0).n_iter_
 
 
+class Cycle:
+    """A graph, as libraries have them: its items are its nodes, here as many in each."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __len__(self):
+        return 3
+
+    def __iter__(self):
+        return iter(range(3))
+
+    def __getitem__(self, node):
+        return {(node + 1) % 3: self.weight}
+
+
+def of_cycles(X, Z):
+    return np.outer([graph.weight for graph in X], [graph.weight for graph in Z])
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+def test_graphs_are_given_to_the_function(form):
+    """NumPy makes a row of numbers of the nodes of each where all have as many."""
+    weights = np.linspace(-1.0, 2.0, 20)
+    graphs, y = form(map(Cycle, weights)), weights > 0.3
+    ours = KernelSVC(of_cycles, tol=1e-6).fit(graphs, y)
+    plain = KernelSVC("linear", tol=1e-6).fit(weights[:, None], y)
+    np.testing.assert_allclose(ours.decision_function(graphs), plain.decision_function(weights[:, None]), atol=1e-3)
+    assert ours.predict(graphs[:3]).tolist() == [False] * 3
+
+
 def test_rows_of_text_and_numbers_are_given_to_the_function():
     """Every row of a table with text, as ``SVC`` does."""
     table = np.array([[word, str(k % 5)] for k, word in enumerate(WORDS)], dtype=object)
