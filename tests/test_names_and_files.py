@@ -2,12 +2,14 @@
 
 import os
 import queue
+import secrets
 import stat
+import tempfile
 import threading
 
 import pytest
 
-from kernbench._files import written_whole
+from kernbench._files import check_writable_file, written_whole
 from kernbench._names import unknown_name
 
 # --- unknown_name ---------------------------------------------------------------------------------
@@ -123,6 +125,29 @@ def test_an_old_file_keeps_its_permissions(target, mode):
     assert stat.S_IMODE(target.stat().st_mode) == mode and target.read_text() == "new"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_what_replaces_a_private_file_is_private_from_the_start(target):
+    target.write_text("old")
+    target.chmod(0o600)
+    before = os.umask(0o022)
+    try:
+        with written_whole(target):
+            (temporary,) = {*os.listdir(target.parent)} - {target.name}
+            assert stat.S_IMODE((target.parent / temporary).stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_a_temporary_file_of_another_process_is_left_alone(target, monkeypatch):
+    words = iter(["taken", "free"])
+    monkeypatch.setattr(secrets, "token_hex", lambda n_bytes: next(words))
+    other = target.parent / f".{target.name}.taken"
+    other.write_text("theirs")
+    with written_whole(target) as file:
+        file.write("ours")
+    assert (other.read_text(), target.read_text()) == ("theirs", "ours")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
 def test_a_link_is_written_through(target, tmp_path):
     """A results file that was moved to a larger disk and linked back stays there."""
@@ -162,6 +187,14 @@ def test_an_error_names_the_file_asked_for(tmp_path, mode):
     with pytest.raises(FileNotFoundError) as caught, written_whole(tmp_path / "nowhere" / "x.npz", mode):
         pass
     assert caught.value.filename == str(tmp_path / "nowhere" / "x.npz")
+
+
+def test_an_error_of_another_file_stays_as_it_is(target):
+    with pytest.raises(FileNotFoundError) as caught, written_whole(target):
+        open(target.parent / "absent.csv")
+    assert caught.value.filename == str(target.parent / "absent.csv")
+    with pytest.raises(OSError, match="^no route to host$"), written_whole(target):
+        raise OSError("no route to host")
 
 
 def test_a_name_of_full_length_can_be_written(tmp_path):
@@ -217,3 +250,34 @@ def test_an_open_descriptor_is_written_to():
         os.close(writing)
     with open(reading) as file:
         assert file.read() == "x"
+
+
+# --- check_writable_file --------------------------------------------------------------------------
+
+
+def test_what_cannot_be_written_is_said_before_and_nothing_is_created(target, monkeypatch):
+    folder = target.parent
+    check_writable_file(target)
+    with pytest.raises(ValueError, match="it is a folder; name a file"):
+        check_writable_file(folder)
+    with pytest.raises(ValueError, match="the folder .*nowhere does not exist"):
+        check_writable_file(folder / "nowhere" / "x.csv")
+
+    def refuse(**options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", refuse)
+    with pytest.raises(ValueError, match="cannot write .*results.txt: Permission denied"):
+        check_writable_file(target)
+    assert os.listdir(folder) == []
+    target.write_text("old")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(ValueError, match="the file is write-protected"):
+        check_writable_file(target)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_can_be_written_to_whatever_its_folder_allows(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", lambda **options: pytest.fail("a pipe is not replaced"))
+    check_writable_file(tmp_path / "pipe")

@@ -133,6 +133,11 @@ def test_none_is_the_global_state(make):
     assert as_generator(np.random.RandomState(3)).random() == first
 
 
+def test_a_random_state_gives_the_128_bits_of_a_seed():
+    words = np.random.RandomState(3).randint(2**32, size=4, dtype=np.uint32)
+    assert as_generator(np.random.RandomState(3)).random() == np.random.default_rng(words).random()
+
+
 @pytest.mark.parametrize("function", [median_distance, reference_median_distance])
 def test_the_median_heuristic_draws_where_there_are_more_rows(function):
     X = np.random.default_rng(0).normal(size=(50, 2))

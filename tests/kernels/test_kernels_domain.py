@@ -165,6 +165,18 @@ def test_a_component_that_overflows_is_refused_though_the_product_does_not():
         check_range(X, Polynomial(4) * ExponentialSemigroup(), "float32")
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_the_largest_value_counts_whatever_its_sign_and_the_rows_as_they_are(storage):
+    for sign in (1.0, -1.0):
+        with pytest.raises(ValueError, match="X holds values up to 1e.20, too large for this kernel in float32"):
+            check_range(storage(np.array([[sign * 1e20, 0.0]])), Linear(), "float32")
+    few = np.zeros((2, 1000))
+    few[:, 0] = 1e18  # squared, times 1000 columns, it would be out of range
+    check_range(storage(few), Linear(), "float32")
+    check_range(storage(few), Polynomial(1), "float32")
+    check_range(storage(few[:0]), Linear(), "float32")
+
+
 def test_the_columns_of_a_precomputed_kernel_are_its_training_rows():
     with pytest.raises(ValueError, match="has 3 columns for 2 training rows"):
         Precomputed()(np.ones((4, 3)), np.ones((2, 2)))

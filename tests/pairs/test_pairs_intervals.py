@@ -160,6 +160,16 @@ def test_bootstrap_of_the_whole_area_is_near_delong():
         assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=tolerance)
 
 
+def test_the_bootstrap_has_the_asked_confidence_and_ties():
+    y = np.arange(60) % 2
+    score, options = np.round(y + np.random.default_rng(0).normal(size=60)), {"n_resamples": 200, "random_state": 0}
+    half, most = (auc_interval(y, score, (0, 0.5), confidence=confidence, **options) for confidence in (0.5, 0.95))
+    assert most.low < half.low < half.auc < half.high < most.high
+    missed = auc_interval(y, score, ties="miss", **options)
+    assert missed.auc == partial_auc(y, score, ties="miss") < partial_auc(y, score)
+    assert missed.low < missed.auc < missed.high
+
+
 @pytest.mark.parametrize(
     "call, message",
     [

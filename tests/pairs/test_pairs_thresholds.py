@@ -141,6 +141,13 @@ def test_worked_examples_of_precision_and_cost():
         threshold_for([0, 1], [1.0, 0.0], precision=0.9)
 
 
+@pytest.mark.parametrize("unit", [1e-320, 1e308])
+@pytest.mark.parametrize("wish", [{"precision": 0.6}, {"cost": (5, 1)}], ids=str)
+def test_the_unit_of_the_weights_is_immaterial(unit, wish):
+    """Sums of weights of 1e308 overflow."""
+    assert threshold_for(Y, SCORES, **wish, sample_weight=np.full(len(Y), unit)) == threshold_for(Y, SCORES, **wish)
+
+
 @pytest.mark.parametrize("cost", [3, (1,), (1, 2, 3), (-1, 1), (0, 0), (1, np.inf), ("a", 1), "ab", (True, 1)])
 def test_costs_are_two_numbers(cost):
     with pytest.raises(ValueError, match="cost must be a pair"):
