@@ -115,7 +115,8 @@ class PartialROCDisplay:
         y : array-like of shape (n_samples,)
             Labels; ``estimator.classes_[1]`` is positive.
         fpr_range : (float, float), optional
-            The window; by default the `fpr_range` of the estimator, or of a pipeline's last step, or the whole curve.
+            The window; by default that of the estimator, or of a pipeline's last step (where it was given by `ranks`,
+            in rates of the training rows), or the whole curve.
         threshold : float, None or "auto", default="auto"
             Score that is marked on the curve; "auto" is that of ``predict``: 0 for ``decision_function``, 0.5 for
             ``predict_proba``.
@@ -135,7 +136,7 @@ class PartialROCDisplay:
             score, own_threshold = estimator.predict_proba(X)[:, 1], 0.5
         if fpr_range is None:
             own = last_step(estimator)
-            fpr_range = WHOLE if getattr(own, "ranks", None) else getattr(own, "fpr_range", WHOLE)
+            fpr_range = own.fpr_range_ if getattr(own, "ranks", None) else getattr(own, "fpr_range", WHOLE)
         return cls.from_predictions(
             y,
             score,

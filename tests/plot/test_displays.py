@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -112,6 +113,13 @@ def test_validation_is_a_column_and_pipelines_show_their_last_step(two_classes):
     assert display.ax_.get_ylabel() == "validation partial auc"
 
 
+def test_pipelines_in_a_dict_show_their_last_step(two_classes):
+    model = make_pipeline(StandardScaler(), LinearSVC(random_state=0)).fit(*two_classes)
+    (line,) = TraceDisplay.from_estimator({"scaled": model}, x="n_iter").lines_
+    np.testing.assert_array_equal(line.get_xdata(), model[-1].trace_["n_iter"])
+    assert line.get_label() == "scaled"
+
+
 def test_equal_names_are_numbered(solvers):
     display = TraceDisplay.from_estimator([solvers["smo"], solvers["smo"]])
     assert list(display.curves) == ["KernelSVC(solver='smo'), 1", "KernelSVC(solver='smo'), 2"]
@@ -145,6 +153,13 @@ def test_what_cannot_be_drawn_of_traces_is_refused(two_classes, solvers):
     with pytest.raises(ValueError, match="different objectives"):
         others = [solvers["smo"], KernelSVC(C=100.0).fit(X, y)]
         TraceDisplay.from_estimator(others, y="gap", same_problem=True)
+    with pytest.raises(ValueError, match="different numbers of them"):
+        three = KernelSVC().fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+        TraceDisplay.from_estimator([solvers["smo"], three], y="gap", same_problem=True)
+    perfect = copy.copy(solvers["smo"])
+    perfect.objective_ = 0.0
+    with pytest.raises(ValueError, match="its optimum is 0; choose y='gap'"):
+        TraceDisplay.from_estimator(perfect, y="relative_gap")
 
 
 # --- ROC curves -----------------------------------------------------------------------------------
@@ -173,6 +188,31 @@ def test_the_window_of_a_pipeline_is_that_of_its_last_step(two_classes):
     assert display.area == partial_auc(y, model.decision_function(X), (0.1, 0.4))
 
 
+def test_a_window_of_ranks_is_drawn_in_rates(two_classes):
+    X, y = two_classes
+    model = PartialAUCClassifier(ranks=(10, 60)).fit(X, y)
+    display = PartialROCDisplay.from_estimator(model, X, y)
+    assert display.fpr_range == model.fpr_range_ == pytest.approx((10 / np.sum(y == 0), 60 / np.sum(y == 0)))
+    assert display.area == partial_auc(y, model.decision_function(X), model.fpr_range_)
+    assert len(display.ax_.patches) == 1
+
+
+def test_threshold_weights_and_name_are_those_asked_for(two_classes):
+    X, y = two_classes
+    model, weights = ROCSVC(random_state=0).fit(X, y), 1.0 + np.arange(len(y)) % 3
+    score = model.decision_function(X)
+    display = PartialROCDisplay.from_estimator(model, X, y, threshold=0.5, sample_weight=weights, name="mine")
+    assert display.area == partial_auc(y, score, sample_weight=weights) != partial_auc(y, score)
+    shares = [np.average(score[y == k] >= 0.5, weights=weights[y == k]) for k in (0, 1)]
+    assert display.rates == pytest.approx(shares) and shares[0] != shares[1]
+    (marker,) = (line for line in display.ax_.lines if line.get_marker() == "o")
+    assert (*marker.get_xdata(), *marker.get_ydata()) == display.rates
+    assert display.line_.get_label().startswith("mine: AUC ")
+    assert display.plot(name="another").line_.get_label().startswith("another: AUC ")
+    without = PartialROCDisplay.from_estimator(model, X, y, threshold=None)
+    assert without.rates is None and [line.get_marker() for line in without.ax_.lines] == ["None"]
+
+
 @pytest.mark.parametrize("positive", [0, 1])
 def test_either_class_can_be_the_positive_one(two_classes, positive):
     X, y = two_classes
@@ -181,6 +221,12 @@ def test_either_class_can_be_the_positive_one(two_classes, positive):
     found = score >= 0
     assert display.rates == pytest.approx((found[y != positive].mean(), found[y == positive].mean()))
     assert display.area == partial_auc(y, score, pos_label=positive)
+    options = {"confidence": 0.9, "n_resamples": 50, "random_state": 0}
+    band, relabelled = (
+        PartialROCDisplay.from_predictions(labels, score, pos_label=label, **options).band
+        for labels, label in ((y, positive), (y == positive, None))
+    )
+    np.testing.assert_array_equal(band, relabelled)
 
 
 def test_probabilities_are_cut_at_a_half(two_classes):
@@ -197,6 +243,7 @@ def test_a_weight_of_2_is_a_row_repeated(two_classes):
     once = PartialROCDisplay.from_predictions(y, X[:, 0], sample_weight=weights, threshold=0.3)
     twice = PartialROCDisplay.from_predictions(np.repeat(y, weights), np.repeat(X[:, 0], weights), threshold=0.3)
     assert once.rates == pytest.approx(twice.rates) and once.area == pytest.approx(twice.area)
+    np.testing.assert_allclose([once.fpr, once.tpr], [twice.fpr, twice.tpr])
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.3)])
@@ -206,6 +253,9 @@ def test_band_and_interval_have_the_asked_confidence(two_classes, fpr_range):
     display = PartialROCDisplay.from_predictions(y, X[:, 0], **options)
     assert display.interval == auc_interval(y, X[:, 0], **options)
     grid, low, high = display.band
+    (area,) = display.ax_.collections
+    corners = area.get_paths()[0].vertices
+    assert np.all(np.isin(low, corners[:, 1])) and np.all(np.isin(high, corners[:, 1]))
     height = np.interp(grid, display.fpr, display.tpr)
     assert np.all(low <= high) and np.mean((low - 0.05 <= height) & (height <= high + 0.05)) > 0.95
     wider = PartialROCDisplay.from_predictions(y, X[:, 0], **options | {"confidence": 0.99}).band
@@ -276,6 +326,10 @@ def test_lines_of_named_columns_have_their_names(two_classes):
     X, y = two_classes
     display = PathDisplay.from_models(LinearSVC().path(pandas.DataFrame(X, columns=["a", "b", "c"]), y, [0.1, 1.0]))
     assert [line.get_label() for line in display.lines_] == ["a", "b", "c"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "b", "c"]
+    several = LinearSVC().path(pandas.DataFrame(X, columns=["a", "b", "c"]), np.digitize(X[:, 0], [-1, 1]), [0.1, 1.0])
+    display = PathDisplay.from_models(several)  # a line for each class and column
+    assert len(display.lines_) == 9 and display.names is None and display.ax_.get_legend() is None
 
 
 def test_a_search_over_alpha_shows_its_scores_and_its_choice(two_classes):
@@ -284,6 +338,12 @@ def test_a_search_over_alpha_shows_its_scores_and_its_choice(two_classes):
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), search.mean_auc_[order])
     np.testing.assert_array_equal(display.errors[:, 0], search.standard_error_[order])
     assert display.chosen == search.alpha_
+    heights = display.ax_.collections[0].get_paths()[0].vertices[:, 1]
+    for sign in (-1, 1):
+        assert np.all(np.isin(display.values[:, 0] + sign * display.errors[:, 0], heights))
+    (text,) = display.ax_.get_legend().get_texts()
+    assert text.get_text() == f"alpha = {search.alpha_:.3g}"
+    assert list(display.ax_.lines[-1].get_xdata()) == [search.alpha_, search.alpha_]
 
 
 def test_what_is_no_path_is_refused(two_classes):
@@ -295,6 +355,7 @@ def test_what_is_no_path_is_refused(two_classes):
         ({"models": models, "values": "coefs"}, "must be one of"),
         ({"models": models, "values": "n_support"}, "does not exist"),
         ({"models": models, "values": "score"}, "needs X= and y="),
+        ({"models": models, "values": lambda model: np.ones(int(10 * model.C))}, "different lengths along the path"),
     ]:
         with pytest.raises(ValueError, match=message):
             PathDisplay.from_models(**wrong)
@@ -309,8 +370,14 @@ def test_a_path_is_along_its_strength_alone(two_classes):
     def fits(*settings, model=LinearSVC):
         return [model(max_iter=5, **params).fit(X, y) for params in settings]
 
-    same = [{"C": 1.0, "random_state": 0, "class_weight": {0: 2.0}}, {"C": 2.0, "class_weight": {0: 2.0}}]
+    beside = {"random_state": 0, "verbose": 1, "n_jobs": 1, "callback": lambda model: None}
+    same = [{"C": 1.0, "class_weight": {0: 2.0}, **beside}, {"C": 2.0, "class_weight": {0: 2.0}}]
     assert PathDisplay.from_models(fits(*same)).strengths.tolist() == [1.0, 2.0]
+    held = [sparse.csr_matrix(X), sparse.csr_matrix(X), sparse.csr_matrix(X + 1.0)]
+    models = fits(*({"alpha": 10.0**k, "validation": (held[k], y)} for k in range(3)), model=PartialAUCClassifier)
+    assert PathDisplay.from_models(models[:2]).strengths.tolist() == [1.0, 10.0]
+    with pytest.raises(ValueError, match="differ in validation"):
+        PathDisplay.from_models(models)
     rows = [{"alpha": 0.1, "validation": (X, y)}, {"alpha": 1.0, "validation": (X.copy(), list(y))}]
     assert PathDisplay.from_models(fits(*rows, model=PartialAUCClassifier)).strengths.tolist() == [0.1, 1.0]
     for settings, message in [

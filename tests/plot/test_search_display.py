@@ -35,6 +35,10 @@ def test_lines_are_means_and_bands_standard_errors():
     folds = [search.cv_results_[f"split{k}_test_score"] for k in range(3)]
     error = (np.std(folds, axis=0, ddof=1) / np.sqrt(3)).reshape(3, 2)[[1, 2, 0]]
     np.testing.assert_allclose(display.errors, error.T)
+    for k, area in enumerate(display.ax_.collections):
+        heights = area.get_paths()[0].vertices[:, 1]
+        for sign in (-1, 1):
+            assert np.all(np.isin(display.means[k] + sign * display.errors[k], heights))
     assert display.best == (search.best_params_["C"], search.best_params_["gamma"])
     star = [line for line in display.ax_.lines if line.get_marker() == "*"]
     assert [line.get_ydata() for line in star] == [[search.best_score_]]
@@ -59,6 +63,13 @@ def test_one_parameter_and_several_scores():
     assert display.means.shape == (1, 3) and display.ax_.get_legend() is None
     with pytest.raises(ValueError, match="score must be one of"):
         SearchDisplay.from_estimator(search, score="auc")
+    alike = ["accuracy", "balanced_accuracy"]  # both names end in "accuracy"
+    search = GridSearchCV(KernelSVC(), {"C": CS}, cv=3, scoring=alike, refit=False).fit(X, Y)
+    with pytest.raises(ValueError, match="several scores, none of which decided: choose score="):
+        SearchDisplay.from_estimator(search)
+    display = SearchDisplay.from_estimator(search, score="accuracy")
+    assert display.best is None
+    np.testing.assert_allclose(display.errors[0], search.cv_results_["std_test_accuracy"][[1, 2, 0]] / np.sqrt(2))
     with pytest.raises(ValueError, match="choose kind='lines'"):
         display.plot(kind="surface")
     with pytest.raises(ValueError, match="kind must be one of"):
