@@ -40,7 +40,7 @@ def load_own(path: str | Path, split_seed: int = 0) -> Dataset:
     if n < 8:
         raise ValueError(f"{path}: {n} rows are too few to train and test with; 8 are the least")
     draw = random_indices if task == "regression" else stratified_indices
-    train, test = split_indices(y, n - max(1, round(TEST_SHARE * n)), split_seed, draw)
+    train, test = split_indices(y, n - round(TEST_SHARE * n), split_seed, draw)
     parts = X[train], y[train], X[test], y[test]
     return Dataset(
         name=path.name,

@@ -61,11 +61,7 @@ def feature_block(
     blocks = FeatureBlocks(kernel, n_columns, X.shape[1], form=form, draws=draws)
     X = as_floats(checked_rows(kernel, X))
     check_range(X, kernel, X.dtype.name, wider="give X as float64")
-    out = np.empty((X.shape[0], blocks.n_columns), dtype=X.dtype)
-    by_entries = prefers_sparse(X)
-    rows = X.toarray() if sparse.issparse(X) and not by_entries else X
-    blocks.write(rows, blocks.draw(seed, block, X.dtype, sparse=by_entries), out)
-    return out
+    return blocks.features(X, seed, block)
 
 
 class FeatureBlocks:

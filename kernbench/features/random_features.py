@@ -15,7 +15,7 @@ from kernbench.features.maps.forms import ALL_DRAWS, ALL_FORMS
 from kernbench.features.maps.plan import n_columns_of, plan
 from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Kernel
-from kernbench.validation.numbers import check_name, check_number
+from kernbench.validation.numbers import check_flag, check_name, check_number
 
 SETTINGS = ("n_features", "form", "draws", "block_size")  # parameters on which the columns depend
 
@@ -216,8 +216,7 @@ class RandomFeatures(KernelTransformer):
         check_number("block_size", self.block_size, at_least=1, at_most=MAX_BLOCK, whole=True)
         check_name("form", self.form, ALL_FORMS)
         check_name("draws", self.draws, ALL_DRAWS)
-        if not isinstance(self.keep_frequencies, bool | np.bool_):
-            raise ValueError(f"keep_frequencies must be True or False, got {self.keep_frequencies!r}")
+        check_flag("keep_frequencies", self.keep_frequencies)
 
     def _given_settings(self):
         given = {name: getattr(self, name) for name in SETTINGS}

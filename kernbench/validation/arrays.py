@@ -176,13 +176,13 @@ def check_finite(X, name="X"):
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(values.sum(dtype=np.float64))
     if not finite and not np.all(np.isfinite(values)):
-        row, column, value = _first(X, lambda entries: ~np.isfinite(entries))
+        row, column, value = place_not_finite(X)
         raise ValueError(_refusal(name, "NaN" if np.isnan(value) else "infinity", column, row))
 
 
 def first_not_finite(X, feature_names):
     """Return an error message that names the first entry of X that is NaN or infinity."""
-    row, column, value = _first(X, lambda values: ~np.isfinite(values))
+    row, column, value = place_not_finite(X)
     name = column if feature_names is None else repr(str(feature_names[column]))
     what = "NaN" if np.isnan(value) else "infinity"
     return _refusal("Input X", what, name, row)
@@ -195,11 +195,11 @@ def _refusal(where, what, column, row):
     )
 
 
-def _first(X, is_wrong):
-    """Row, column and value of the first entry that `is_wrong`."""
+def place_not_finite(X):
+    """Return row, column and value of the first entry of an array or CSR matrix that is NaN or infinity."""
     if sparse.issparse(X):
-        place = np.flatnonzero(is_wrong(X.data))[0]
+        place = np.flatnonzero(~np.isfinite(X.data))[0]
         row = np.searchsorted(X.indptr, place, side="right") - 1
         return int(row), int(X.indices[place]), X.data[place]
-    row, column = np.argwhere(is_wrong(X))[0]
+    row, column = np.argwhere(~np.isfinite(X))[0]
     return int(row), int(column), X[row, column]

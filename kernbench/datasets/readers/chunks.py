@@ -97,13 +97,13 @@ class FileChunks:
             yield X, None if self.label is None else y
 
     def _table(self):
-        layout, codes = detect_layout(self.path, self.label, None, "auto"), {}
+        layout = detect_layout(self.path, self.label, None, "auto")
         with open_text(self.path) as file:
             for _ in range(layout.n_skipped):
                 next(file)
             while lines := list(islice(file, self.rows)):
                 if not all(line.isspace() for line in lines):
-                    yield parse_lines(lines, self.path, layout, codes)
+                    yield parse_lines(lines, self.path, layout)
 
     def _mapped(self):
         try:

@@ -65,7 +65,7 @@ def read_csv(
     field, and of a quote that is never closed, pandas reads on.
     """
     layout = detect_layout(path, label, delimiter, header)
-    return parse_lines(_lines_of(path, layout), path, layout, {}, again=lambda: _lines_of(path, layout))
+    return parse_lines(_lines_of(path, layout), path, layout, again=lambda: _lines_of(path, layout))
 
 
 def _lines_of(path, layout):
@@ -76,7 +76,7 @@ def _lines_of(path, layout):
         yield from file
 
 
-def parse_lines(lines, path, layout, codes, again=None):
+def parse_lines(lines, path, layout, again=None):
     """Read lines of the table at `path`, all or some of them.
 
     Parameters
@@ -84,8 +84,6 @@ def parse_lines(lines, path, layout, codes, again=None):
     lines : iterable of str
     path : str or Path
     layout : Layout
-    codes : dict
-        Labels that are text, each with its number; labels met here are added.
     again : callable, optional
         Returns the lines once more, for labels beyond 2^53; without it `lines` is a list.
 
@@ -94,7 +92,7 @@ def parse_lines(lines, path, layout, codes, again=None):
     X, y
         As `read_csv`.
     """
-    table, fault = None, None
+    table, fault, codes = None, None, {}  # labels that are text, each with its number
     try:
         table = np.loadtxt(
             _examples(lines, layout),

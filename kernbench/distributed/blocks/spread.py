@@ -8,6 +8,7 @@ from scipy import sparse
 
 from kernbench.kernels.bandwidth import check_variance, is_spread, representable
 from kernbench.kernels.domain import check_range
+from kernbench.validation.arrays import place_not_finite
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class _SpreadOf:
     def __call__(self, X, start):
         values = X.data if sparse.issparse(X) else X
         if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-            return (start, *_first_not_finite(X))
+            return (start, *place_not_finite(X))
         weights = None if self.weights is None else self.weights[start : start + X.shape[0]]
         with np.errstate(over="ignore"):  # the range of the kernel is checked afterwards
             return self._spread(X, weights)
@@ -110,12 +111,3 @@ class _KernelRange:
     def __call__(self, X, start):
         check_range(X, self.kernel, self.dtype, feature_names=self.names)
         return self.kernel.diagonal(X).max()
-
-
-def _first_not_finite(X):
-    if sparse.issparse(X):
-        place = int(np.flatnonzero(~np.isfinite(X.data))[0])
-        row = int(np.searchsorted(X.indptr, place, side="right")) - 1
-        return row, int(X.indices[place]), X.data[place]
-    row, column = np.argwhere(~np.isfinite(X))[0]
-    return int(row), int(column), X[row, column]

@@ -111,7 +111,7 @@ class CsvSource(TextSource):
         out[:] = X[skip : skip + len(out)]
 
     def _skip_header(self, file):
-        self._layout, self._codes = detect_layout(self._path, self._label, None, "auto"), {}
+        self._layout = detect_layout(self._path, self._label, None, "auto")
         super()._skip_header(file)
         for _ in range(self._layout.n_skipped):
             if b"\r" in file.readline().removesuffix(b"\n").removesuffix(b"\r"):
@@ -134,7 +134,7 @@ class CsvSource(TextSource):
         def lines():
             return io.TextIOWrapper(io.BytesIO(text), encoding="utf-8")
 
-        return parse_lines(lines(), self._path, self._layout, self._codes, again=lines)
+        return parse_lines(lines(), self._path, self._layout, again=lines)
 
     @staticmethod
     def _is_row(line):
