@@ -7,7 +7,7 @@ from kernbench.kernels.engine._products import fill_block, multiply
 from kernbench.kernels.engine.engines import make_engine
 from kernbench.kernels.engine.operands._operand import Operand
 from kernbench.kernels.threads import single_threaded_blas
-from kernbench.validation.arrays import check_finite, check_indices, without_room
+from kernbench.validation.arrays import check_finite, check_indices, without_duplicates, without_room
 
 CHUNK_BYTES = 32_000_000  # rows of X that are converted, or passed to a Python kernel, at a time
 
@@ -16,11 +16,7 @@ def as_rows(X, name="X"):
     """Return X as a 2-D array or a canonical CSR matrix with valid indices; the engine copies it if necessary."""
     if sparse.issparse(X):
         check_indices(X, name)
-        X = without_room(X.tocsr())
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        return without_duplicates(without_room(X.tocsr()))
     X = np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, got shape {X.shape}")

@@ -64,6 +64,18 @@ def without_room(X):
     return X
 
 
+def without_duplicates(X):
+    """Return a CSR matrix with sorted indices, in which the entries at one place are added up; X itself if it is one.
+
+    The caller's matrix is not changed.
+    """
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
 def check_indices(X, name="X"):
     """Raise ValueError if a sparse matrix has indices out of bounds: compiled code would read past its arrays.
 

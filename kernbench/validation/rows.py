@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d, validate_data
 
-from kernbench.validation.arrays import check_indices, first_not_finite, without_room
+from kernbench.validation.arrays import check_indices, first_not_finite, without_duplicates, without_room
 from kernbench.validation.foreign import host_array, refuse_times
 from kernbench.validation.objects import objects_of
 
@@ -83,9 +83,8 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
             raise ValueError("X holds missing values (pandas.NA): leave out such rows or fill them in") from error
         raise
     rows, *labels = checked if isinstance(checked, tuple) else (checked,)
-    if sparse.issparse(rows) and not rows.has_canonical_format:
-        rows = rows.copy()  # leave the caller's matrix unchanged
-        rows.sum_duplicates()
+    if sparse.issparse(rows):
+        rows = without_duplicates(rows)
     return (rows, *labels) if labels else rows
 
 

@@ -47,6 +47,14 @@ def test_own_landmarks_need_not_be_training_rows_nor_distinct():
     assert Nystroem(KERNEL, landmarks=inducing).fit_transform(X.astype(np.float32)).dtype == np.float32
 
 
+def test_own_landmarks_with_an_entry_twice_stay_as_they_are():
+    twice = sparse.csr_matrix((np.array([1.0, 2.0, 3.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 4))
+    model = Nystroem(KERNEL, landmarks=twice).fit(sparse.csr_matrix(X))
+    expected = Nystroem(KERNEL, landmarks=np.array([[0, 3.0, 0, 0], [3.0, 0, 0, 0]])).fit(X)
+    np.testing.assert_allclose(model.transform(X), expected.transform(X), atol=1e-12)
+    assert twice.data.tolist() == [1.0, 2.0, 3.0] and twice.indptr.tolist() == [0, 2, 3]
+
+
 def test_own_landmarks_of_a_precomputed_kernel_are_indices():
     K = KERNEL(X, X)
     model = Nystroem("precomputed", landmarks=INDICES).fit(K)

@@ -57,12 +57,3 @@ def with_small_indices(X):
         X.indices = X.indices.astype(np.int32, copy=False)
         X.indptr = X.indptr.astype(np.int32, copy=False)
     return X
-
-
-def without_duplicates(X):
-    """Return a CSR matrix with sorted indices, in which the entries at one place are added up; `X` if it is one."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X

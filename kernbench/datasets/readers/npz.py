@@ -18,9 +18,9 @@ from kernbench._files import written_whole
 from kernbench._typing import Rows
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import open_bytes
-from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices, without_duplicates
+from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
 from kernbench.validation.archives import read_member
-from kernbench.validation.arrays import check_indices, csr_from_parts
+from kernbench.validation.arrays import check_indices, csr_from_parts, without_duplicates
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 # What zipfile and NumPy raise on damaged, encrypted or foreign members.

@@ -15,8 +15,8 @@ from kernbench._files import written_whole
 from kernbench._typing import Rows
 from kernbench.datasets.errors import DataFileError, EmptyFile, malformed, shown
 from kernbench.datasets.readers.compressed import open_bytes
-from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices, without_duplicates
-from kernbench.validation.arrays import check_indices
+from kernbench.datasets.readers.conventions import MAX_INDEX, exact_labels, with_small_indices
+from kernbench.validation.arrays import check_indices, without_duplicates
 from kernbench.validation.numbers import check_number
 
 _TOKEN = re.compile(rb"\S+")

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from kernbench.validation.arrays import check_indices
+from kernbench.validation.arrays import check_indices, without_duplicates
 from kernbench.validation.foreign import dense_array, without_sparse_columns
 
 
@@ -19,10 +19,7 @@ class ArraySource:
         self.is_sparse = sparse.issparse(X)
         if self.is_sparse:
             check_indices(X)
-            X = X.tocsr()
-            if not X.has_canonical_format:
-                X = X.copy()
-                X.sum_duplicates()
+            X = without_duplicates(X.tocsr())
             self.n_stored = X.nnz
         else:
             kind, X = type(X).__name__, dense_array(X)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _get_feature_names, check_array, column_or_
 from threadpoolctl import threadpool_limits
 
 from kernbench.features.nystroem.leverage import ridge_leverage_scores
-from kernbench.validation.arrays import check_indices
+from kernbench.validation.arrays import check_indices, without_duplicates
 from kernbench.validation.numbers import check_name
 from kernbench.validation.rows import check_same_columns
 
@@ -63,9 +63,7 @@ def own_rows(landmarks, X):
         raise ValueError(f"landmarks has {rows.shape[1]} columns, but X has {X.shape[1]}: landmarks are rows like X's")
     like = X[np.arange(1)]
     if sparse.issparse(like):
-        rows = type(like)(rows)
-        rows.sum_duplicates()
-        return rows
+        return without_duplicates(type(like)(rows))
     return rows.toarray() if sparse.issparse(rows) else rows
 
 
