@@ -1,5 +1,7 @@
 """Exceptions about data, and the form of their messages."""
 
+from contextlib import contextmanager
+
 
 class DataFileError(ValueError):
     """A data file violates its format; the message names file, line and column."""
@@ -43,3 +45,18 @@ def shown(token, limit=40):
     if isinstance(token, bytes):
         token = token.decode("utf-8", "backslashreplace")
     return repr(token if len(token) <= limit else token[: limit - 1] + "…")
+
+
+@contextmanager
+def arrow_faults(path):
+    """Turn what pyarrow raises for a damaged file into a `DataFileError`; errors of the disk pass."""
+    from pyarrow import ArrowInvalid
+
+    try:
+        yield
+    except ArrowInvalid as error:
+        raise malformed(path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
+    except OSError as error:
+        if type(error) is not OSError or error.errno is not None:
+            raise
+        raise malformed(path, f"the data are damaged ({error})") from None

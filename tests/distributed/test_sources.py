@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from kernbench import ROCSVC
-from kernbench.datasets import chunks
+from kernbench.datasets import DataFileError, chunks
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks
@@ -350,6 +350,24 @@ def test_a_damaged_file_of_columns_is_named(tmp_path, suffix, content):
     (tmp_path / f"part-7.{suffix}").write_bytes(content)
     with pytest.raises(ValueError, match=f"part-7.{suffix}: not a complete Parquet, Arrow or Feather file"):
         FileBlocks(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_damage_among_the_rows_is_named_where_they_are_read(tmp_path, suffix):
+    """The schema, which is read first, is whole."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path, rows = tmp_path / f"part-7.{suffix}", np.random.default_rng(0).normal(size=(5_000, 3)).round(1)
+    getattr(pandas.DataFrame(rows, columns=["a", "b", "c"]), f"to_{suffix}")(path)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match=f"part-7.{suffix}: the data are damaged"):
+        rows_of(FileBlocks(path))
+    with pytest.raises(DataFileError, match=f"part-7.{suffix}: the data are damaged"):
+        list(chunks(path, 1_000))
+    with pytest.raises(FileNotFoundError):
+        list(chunks(tmp_path / f"absent.{suffix}", 10))
 
 
 def test_missing_values_of_nullable_columns_are_named():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernbench.datasets.errors import malformed
+from kernbench.datasets.errors import arrow_faults, malformed
 from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.conventions import integers_if_whole
 from kernbench.datasets.readers.delimited import parse_lines
@@ -127,20 +127,23 @@ class FileChunks:
 
     def _columns(self):
         try:
-            from pyarrow import ArrowInvalid, dataset
+            from pyarrow import dataset
         except ImportError:
             raise ValueError(f"{self.path} needs pyarrow: pip install pyarrow") from None
-        try:
+        with arrow_faults(self.path):
             table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
-        except ArrowInvalid as error:
-            raise malformed(self.path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
         names = table.schema.names
         if isinstance(self.label, str) and self.label not in names:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
         label = names[self._position(len(names))] if isinstance(self.label, int) else self.label
         columns = [name for name in names if name != label]
         check_numeric(table.schema, columns, self.path)
-        for batch in table.to_batches(batch_size=self.rows):
+
+        def batches():
+            with arrow_faults(self.path):
+                yield from table.to_batches(batch_size=self.rows)
+
+        for batch in batches():
             if batch.num_rows:
                 features = [batch[name].to_numpy(zero_copy_only=False) for name in columns]
                 y = None if label is None else label_values(batch[label])

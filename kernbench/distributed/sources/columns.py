@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from kernbench.datasets.errors import malformed
+from kernbench.datasets.errors import arrow_faults
 from kernbench.validation.columns import check_numeric, label_values
 
 
@@ -41,10 +41,8 @@ class ColumnsSource:
         except ImportError:
             raise ValueError(f"{self.title} needs pyarrow: pip install pyarrow, or save the rows as .npy") from None
         self._lock, self._groups = threading.Lock(), {}
-        try:
+        with arrow_faults(self._path):
             self._find_groups(pyarrow, ipc, parquet)
-        except pyarrow.ArrowInvalid as error:
-            raise malformed(self._path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
 
     def _find_groups(self, pyarrow, ipc, parquet):
         """Set schema and sizes of the row groups, and the function that reads one of them."""
@@ -69,7 +67,7 @@ class ColumnsSource:
             file = opened()
             self._schema = file.schema
             self._sizes = [file.get_batch(k).num_rows for k in range(file.num_record_batches)]
-        self._read = read
+        self._read = arrow_faults(self._path)(read)
 
     def read_into(self, start, out):
         """Fill `out` with the rows from `start` on."""
