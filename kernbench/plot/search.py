@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kernbench.plot._drawing import axes_for, last_step
+from kernbench.validation.numbers import is_number
 
 KINDS = ("lines", "surface")
 
@@ -112,8 +113,7 @@ class SearchDisplay:
         x_name, line_names = _axes_of(params)
         x = np.array(sorted({own[x_name] for own in params}), dtype=np.float64)
         lines = list(dict.fromkeys(_line_of(own, line_names) for own in params))
-        numbers = all(isinstance(value, int | float) for value in lines)
-        lines = sorted(lines) if numbers else lines
+        lines = sorted(lines) if all(map(is_number, lines)) else lines
         means, errors, *certified = np.full((4, len(lines), len(x)), np.nan)
         nothing = np.full(len(params), np.nan)
         for k, own in enumerate(params):
@@ -208,7 +208,7 @@ def _axes_of(params):
     if len(varied) > 2 and (len(varied) > 3 or not {"kernel", "gamma"} < {*varied}):
         raise ValueError(f"a search over {', '.join(varied)} has more than two parameters to draw")
     candidates = [name for name in varied if len(varied) < 3 or name not in ("kernel", "gamma")]
-    numeric = [name for name in candidates if all(isinstance(own.get(name), int | float | np.number) for own in params)]
+    numeric = [name for name in candidates if all(is_number(own.get(name)) for own in params)]
     if not numeric:
         raise ValueError(f"none of {', '.join(candidates)} is a parameter of numbers, for the axis")
     axis = max(numeric, key=counts.get)  # the first of those with most values
@@ -228,4 +228,4 @@ def _n_splits(table, name):
 
 
 def _text(value):
-    return f"{value:.3g}" if isinstance(value, int | float | np.number) else str(value)
+    return f"{value:.3g}" if is_number(value) else str(value)

@@ -98,9 +98,17 @@ def test_each_kernel_with_its_gamma_is_a_line():
         np.testing.assert_array_equal(line, own)
 
 
+def test_true_and_false_are_no_numbers():
+    search = GridSearchCV(KernelSVC(), {"C": [0.1, 1.0], "fit_intercept": [True, False]}, cv=2).fit(X, Y)
+    display = SearchDisplay.from_estimator(search)
+    assert display.x_name == "C"
+    assert [line.get_label() for line in display.lines_] == ["fit_intercept = True", "fit_intercept = False"]
+
+
 @pytest.mark.parametrize(
     "grid, message",
     [
+        ({"fit_intercept": [True, False]}, "none of fit_intercept is a parameter of numbers"),
         ({"C": [1.0, 2.0], "gamma": [0.1, 1.0], "tol": [1e-3, 1e-4]}, "more than two parameters"),
         ({"gamma": ["scale", "auto"]}, "parameter of numbers"),
         ([{"C": [1.0]}, {"gamma": [0.1]}], "different parameters"),
