@@ -106,6 +106,8 @@ def test_every_model_reports_its_fit_and_every_iterative_one_its_progress(model)
         assert recorder.examples == ((None, None) if model.task == "ratio" else (X, y))
         last = recorder.fitted[-1]
         np.testing.assert_allclose(getattr(last, predict)(X), getattr(silent, predict)(X), rtol=1e-6, atol=1e-6)
+    else:
+        assert recorder.contexts[0].max_subtasks == 0  # a fit without iterations
     np.testing.assert_array_equal(getattr(fitted, predict)(X), getattr(silent, predict)(X))
     assert not {"_callback_fit_ctx", "_parent_callback_ctx", "_skl_callbacks_to_teardown"} & set(vars(fitted))
     assert current_report() is SILENT
@@ -164,6 +166,38 @@ def test_streams_do_not_call_callbacks(model):
     assert recorder.calls != []
 
 
+def test_a_fit_inside_another_is_not_reported_as_a_part_of_it():
+    X, y = examples_of("classify")
+    recorder = Recorder()
+    model = KernelSVC(callback=lambda now: LinearSVC(random_state=0).fit(X, y) is None)
+    fitted = model.set_callbacks(recorder).fit(X, y)
+    assert_well_formed(recorder)
+    assert names_of(recorder) == {("KernelSVC", "fit"): 1, ("KernelSVC", "iterations"): len(fitted.trace_["seconds"])}
+
+
+def test_tasks_begin_and_end_with_the_model_of_that_moment():
+    class Models(Recorder):
+        def __init__(self):
+            super().__init__()
+            self.begun, self.ended = [], []
+
+        def on_fit_task_begin(self, estimator, context, *, fitted_estimator):
+            self.begun.append((context.task_name, fitted_estimator))
+
+        def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+            self.ended.append((context.task_name, fitted_estimator))
+
+    X, y = examples_of("rank")
+    recorder = Models()
+    fitted = LinearSVC(random_state=0).set_callbacks(recorder).fit(X, y)
+    assert all(model.predict(X).shape == y.shape for name, model in recorder.begun if name == "iterations")
+    assert recorder.ended[-1][0] == "fit"
+    np.testing.assert_array_equal(recorder.ended[-1][1].coef_, fitted.coef_)
+    recorder = Models()
+    ROCSVC().set_callbacks(recorder).path(X, y, [0.1, 1.0])
+    assert recorder.ended[-1] == ("path", None)  # the models are others
+
+
 def test_a_path_has_a_task_for_each_strength():
     X, y = examples_of("rank")
     recorder = Recorder()
@@ -197,6 +231,18 @@ def test_cells_and_refit_of_a_search_are_tasks(search):
     assert root.max_subtasks == 5 and set(parts) == {*done, 4} and parts[4] == "refit"
     assert all(parts[k] == "C={C:g}, gamma={gamma}".format(**model.cv_results_["params"][k]) for k in done)
     assert names_of(recorder)["KernelSVCCV", "iterations"] >= 1
+
+
+def test_the_refit_of_a_search_has_a_task_for_each_pair_of_classes():
+    X, y = make_classification(90, 5, n_classes=3, n_informative=4, n_redundant=0, random_state=0)
+    recorder = Recorder()
+    KernelSVCCV([1.0], [0.5], cv=2).set_callbacks(recorder).fit(X, y)
+    assert_well_formed(recorder)
+    (refit,) = (context for context in recorder.contexts if context.task_name == "refit")
+    assert refit.max_subtasks == 3 and refit.parent is recorder.contexts[0]
+    assert [c.task_name for c in recorder.contexts if c.parent is refit] == [
+        "0 against 1", "0 against 2", "1 against 2"
+    ]  # fmt: skip
 
 
 def test_a_callback_stops_a_search_which_takes_the_best_cell_so_far():

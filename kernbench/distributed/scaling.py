@@ -15,7 +15,7 @@ def fit_scaler(scaler, blocks):
     """
     if blocks.is_sparse:
         raise ValueError(
-            "StandardScaler would fill sparse rows up: scale them with MaxAbsScaler before, or leave it out"
+            "StandardScaler takes dense rows here: scale sparse ones with MaxAbsScaler before, or leave it out"
         )
     spread = spread_of(blocks, columns=True)
     n, eps = blocks.n_rows, np.finfo(np.float64).eps

@@ -43,6 +43,11 @@ def test_more_classes_are_numbered_and_other_numbers_are_targets(file):
     assert targets.task == "regression" and targets.y_train.dtype == np.float64
 
 
+def test_eight_rows_are_enough(file):
+    data = load_own(file([0, 1] * 4))
+    assert (data.n_train, data.n_test) == (6, 2) and set(data.y_train) == set(data.y_test) == {-1, 1}
+
+
 @pytest.mark.parametrize(
     "labels, message",
     [

@@ -11,9 +11,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils import get_tags
 
 import kernbench
-from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
+from kernbench import (
+    ROCSVC,
+    DoublyStochasticClassifier,
+    DoublyStochasticDensityRatio,
+    KernelSVC,
+    KernelSVR,
+    LinearSVC,
+    PartialAUCClassifier,
+)
 from kernbench.datasets import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks.spread import gamma_of, spread_of, spread_of_entries
@@ -121,6 +130,24 @@ def test_a_pipeline_is_that_of_the_array(memory, examples, in_files):
         np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-6)
 
 
+@pytest.mark.parametrize("settings", [{"with_std": False}, {"with_mean": False}])
+def test_a_scaler_of_one_kind_is_that_of_the_array(settings, examples):
+    X, y = examples(500, 3)
+    plain = StandardScaler(**settings).fit(X)
+    model = Distributed(make_pipeline(StandardScaler(**settings), LinearSVC())).fit([X[:200], X[200:]], y)
+    for name in ("mean_", "var_", "scale_"):
+        found, expected = (getattr(scaler, name) for scaler in (model.estimator_[0], plain))
+        assert found is expected is None or found == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(model.estimator_[0].transform(X), plain.transform(X), rtol=1e-12)
+
+
+def test_a_quarter_of_the_memory_that_is_left_is_for_rows_and_features(monkeypatch):
+    monkeypatch.setattr("kernbench.distributed.meta_estimator.available_bytes", lambda: 1000)
+    kept = [Distributed(ROCSVC(), memory=memory)._keep_bytes(needed) for memory, needed in
+            (("auto", 600), ("auto", 1200), (77, 600))]  # fmt: skip
+    assert kept == [100, 0, 77]
+
+
 def test_gamma_scale_is_that_of_the_array(examples, in_files):
     for is_sparse in (False, True):
         X, _ = examples(5_000, 3, is_sparse=is_sparse)
@@ -202,6 +229,7 @@ def test_it_is_what_its_estimator_is(kind, estimator, examples):
     X, y = examples(300, 3)
     model = Distributed(estimator)
     assert kind(model) and kind(Distributed(make_pipeline(StandardScaler(), estimator)))
+    assert get_tags(model).input_tags.sparse
     order = np.argsort(y)  # folds of one class, unless they are stratified
     assert np.isfinite(cross_val_score(model, X[order], y[order], cv=3, error_score="raise")).all()
 
@@ -376,6 +404,7 @@ def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
         (make_pipeline(MinMaxScaler(), ROCSVC()), "step 'minmaxscaler'"),
         (make_pipeline(StandardScaler(), LinearSVC(solver="newton")), "solver='bundle'"),
         (make_pipeline(Nystroem("precomputed"), LinearSVC(solver="bundle")), "precomputed"),
+        (make_pipeline(Nystroem(landmarks="leverage"), LinearSVC()), "choose 'uniform', 'stratified' or 'kmeans'"),
     ],
 )
 def test_an_estimator_that_needs_all_rows_is_refused_with_what_does_it(estimator, message, examples):
@@ -402,8 +431,13 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
             model.fit(data, labels)
     with pytest.raises(ValueError, match="sample_weight has 3 entries"):
         model.fit([X], y, np.ones(3))
-    with pytest.raises(ValueError, match="memory"):
-        Distributed(ROCSVC(), memory=-1).fit([X], y)
+    with pytest.raises(ValueError, match="StandardScaler takes dense rows here"):
+        Distributed(make_pipeline(StandardScaler(), LinearSVC())).fit([sparse.csr_matrix(X)], y)
+    with pytest.raises(ValueError, match="DoublyStochasticDensityRatio has no sample_weight: leave it out"):
+        Distributed(DoublyStochasticDensityRatio()).fit([X], [X], np.ones(20))
+    for memory in (-1, 1e9):
+        with pytest.raises(ValueError, match="memory must be an integer of at least 0"):
+            Distributed(ROCSVC(), memory=memory).fit([X], y)
     monkeypatch.setattr("kernbench.distributed.meta_estimator.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="bytes a row"):
         model.fit([X], y)

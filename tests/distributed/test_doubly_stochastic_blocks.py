@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -177,6 +178,8 @@ def test_text_that_does_not_fit_memory_is_refused(tmp_path, examples):
     with pytest.raises(ValueError, match="write the rows as .npy"):
         Distributed(MODELS["hinge"], memory=100).fit(tmp_path, 3)
     assert Distributed(MODELS["hinge"]).fit(tmp_path, 3).estimator_.n_features_in_ == 3
+    sparse_rows = sparse.csr_matrix(X)  # which are in memory anyway
+    assert Distributed(MODELS["hinge"], memory=0).fit([sparse_rows], y).estimator_.n_features_in_ == 3
 
 
 def test_what_is_not_done_on_blocks_is_refused(examples):
@@ -207,6 +210,11 @@ def test_each_row_is_drawn_once_in_a_pass(n_rows, batch_size):
             seen.append(begin + order.between(2, *span))
     assert np.array_equal(np.sort(np.concatenate(seen)), np.arange(n_rows))
     assert max(sizes) <= batch_size + len(orders)
+
+
+def test_small_batches_have_rows_of_some_strata_in_turn():
+    batches = [draw([10] * 8, start, start + 4, 0) for start in range(0, 80, 4)]
+    assert [len(batch) for batch in batches] == [4] * 20
 
 
 def test_a_pass_begins_also_with_an_empty_batch():

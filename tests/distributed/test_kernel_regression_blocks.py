@@ -7,6 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVR
 from kernbench.distributed import Distributed, cascade
+from kernbench.features import Nystroem
 
 N = 2_000
 
@@ -132,6 +133,12 @@ def test_bad_targets_and_weights_are_refused(rows):
         Distributed(KernelSVR()).fit([X], np.where(y > 100, np.nan, y))
     with pytest.raises(ValueError, match="no path"):
         Distributed(KernelNoveltyDetector()).path([X], None, [0.1])
+
+
+def test_landmarks_of_classes_need_labels(rows):
+    model = make_pipeline(Nystroem(n_landmarks=5, landmarks="stratified"), KernelNoveltyDetector())
+    with pytest.raises(ValueError, match="landmarks='stratified' needs class labels: give them as y"):
+        Distributed(model).fit([rows[0]])
 
 
 def test_equal_targets_equal_rows_and_few_rows(rows):

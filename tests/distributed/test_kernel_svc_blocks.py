@@ -60,6 +60,13 @@ def test_the_objective_and_the_gap_are_those_of_all_rows(rows):
     assert model.trace_["objective"][-1] == pytest.approx(dual / (3.0 * N), rel=1e-6)  # of a dual method
 
 
+def test_kernel_values_of_outputs_are_counted(rows):
+    X, _ = rows
+    y = np.where(X[:, 0] > 1.0, 1, -1)
+    model = Distributed(KernelSVC(kernel="linear", C=10.0, dtype="float64")).fit([X], y).estimator_
+    assert model.n_kernel_evaluations_ >= N * len(model.support_)  # the output of every row at least once
+
+
 def test_rounding_of_float32_values_is_no_part_of_the_certificate(rows):
     X, y = rows
     C, gamma = 1e3, 0.01

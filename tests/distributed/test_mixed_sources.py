@@ -43,6 +43,14 @@ def test_rows_that_begin_in_text_and_end_in_an_array_are_the_same_in_each_pass(
             np.testing.assert_array_equal(blocks.read(start, start + 2_000), X[start : start + 2_000])
 
 
+def test_text_is_kept_up_to_the_memory_for_it(examples, tmp_path):
+    X, _ = examples(8_000, 4)
+    blocks = FileBlocks(as_csv(tmp_path / "a.csv", X), keep_bytes=100_000)
+    for start in range(0, 8_000, 2_000):  # 64 kB each
+        blocks.read(start, start + 2_000)
+    assert len(blocks._kept) == 2  # over by one block at the most
+
+
 def test_a_fit_to_text_and_arrays_is_that_of_the_array(both_kinds):
     X, y, data = both_kinds
     ours, plain = Distributed(LINEAR).fit(data, y), Distributed(LINEAR).fit([X], y)

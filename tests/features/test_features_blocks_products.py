@@ -131,6 +131,12 @@ def test_nothing_times_something_is_nothing():
     assert maker.multiply(np.ones((0, 3)), 0, [1], np.zeros((1, 32, 2))).shape == (0, 2)
 
 
+def test_the_last_block_is_multiplied_as_others():
+    X, A = np.random.default_rng(0).normal(size=(4, 3)), np.ones((1, 32, 1))
+    expected = feature_block(0, 2**32 - 1, 32, X, Gaussian(2.0)) @ A[0]
+    close(blocks_of(Plain, 32, 3).multiply(X, 0, [2**32 - 1], A), expected)
+
+
 def test_coefficients_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="2 blocks of 32 columns"):
         blocks_of(Plain, 32, 3).multiply(np.ones((4, 3)), 0, [0, 1], np.zeros((2, 16, 1)))

@@ -328,6 +328,20 @@ def test_a_root_of_a_matrix_that_is_not_semi_definite_warns(root, K):
         root(np.array(K), 1e-10)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("root", [eigen_root, symmetric_root, cholesky_root])
+def test_negative_eigenvalues_of_the_size_that_is_cut_are_not_warned_of(root):
+    assert root(np.diag([1.0, -1e-3]), 1e-2).kept.size > 0
+
+
+def test_the_eigen_root_of_single_rows_keeps_what_rank_tol_says():
+    """Its columns are as accurate as those of double rows, which other roots of single rows are not."""
+    X = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    single, double = (Nystroem(Gaussian(3.0), 60, root="eigen").fit(rows) for rows in (X, X.astype(np.float64)))
+    assert single.normalization_.shape == double.normalization_.shape
+    assert single.normalization_.shape[1] > Nystroem(Gaussian(3.0), 60).fit(X).normalization_.shape[1]
+
+
 def test_the_largest_entry_of_each_eigenvector_is_positive():
     A = np.random.default_rng(0).normal(size=(24, 24))
     matrix = eigen_root(A @ A.T, 1e-12).matrix

@@ -180,6 +180,7 @@ def test_not_a_number_is_not_hidden_in_a_block():
         ("kernel_", 3, "kernel_"),
         ("forms_", ["phase"], "forms_"),
         ("n_features", 0, "n_features"),
+        ("feature_names_in_", np.array(["a"], dtype=object), "feature_names_in_ has another length"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, attribute, value, message):

@@ -9,10 +9,12 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernbench import load
 from kernbench.features import RandomFeatures
+from kernbench.features.maps.plan import plan
 from kernbench.features.maps.sketches import RandomDegreeMap
 from kernbench.kernels import Gaussian
 from kernbench.kernels.functions import (
@@ -22,6 +24,7 @@ from kernbench.kernels.functions import (
     DotProduct,
     Hellinger,
     Laplacian,
+    Linear,
     Matern,
     Polynomial,
 )
@@ -69,6 +72,15 @@ def test_precision_is_preserved(X, convert):
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
     np.testing.assert_allclose(single, double, atol=1e-6)
     assert features.fit_transform(convert(np.ones((3, 2), dtype=np.int64))).dtype == np.float64
+    assert get_tags(features).transformer_tags.preserves_dtype == ["float64", "float32"]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_frequencies_are_kept_for_each_precision(convert):
+    X = np.where(np.arange(200).reshape(10, 20) % 7 == 0, 0.1, 0.0)
+    features, fresh = (RandomFeatures(Gaussian(), 8, random_state=0).fit(X) for _ in range(2))
+    features.transform(convert(X.astype(np.float32)))
+    np.testing.assert_array_equal(features.transform(convert(X)), fresh.transform(convert(X)))
 
 
 @pytest.mark.parametrize("layout", ["F order", "read-only", "strided", "CSC", "COO"])
@@ -196,6 +208,12 @@ def test_damaged_settings_are_refused():
 def test_terms_of_a_sum_make_as_many_columns_as_asked_for(n_features):
     X = np.ones((3, 2))
     assert RandomFeatures(Gaussian() + Laplacian() + Cauchy(), n_features).fit_transform(X).shape == (3, n_features)
+
+
+def test_an_exact_term_takes_the_columns_it_needs_and_a_drawn_one_an_even_share():
+    kernel = Gaussian() + Linear()
+    assert [term.n_columns for term in plan(kernel, 16, 3)] == [13, 3]
+    assert [term.n_columns for term in plan(kernel, 16, 3, may_be_exact=False)] == [8, 8]
 
 
 def test_no_degree_is_drawn_whose_coefficient_is_0():

@@ -254,6 +254,33 @@ def test_graphs_are_given_to_the_function(form):
     assert ours.predict(graphs[:3]).tolist() == [False] * 3
 
 
+def test_sequences_of_different_lengths_are_given_to_the_function():
+    def of_lengths(X, Z):
+        assert isinstance(X[0], list)
+        return np.outer(list(map(len, X)), list(map(len, Z)))
+
+    rows = [[0.5] * (1 + k % 4) for k in range(20)]
+    y = np.arange(20) % 4 > 1
+    assert KernelSVC(of_lengths).fit(rows, y).score(rows, y) == 1.0
+
+
+def test_text_of_digits_stays_text():
+    """One column of it: a table of such text is converted to numbers."""
+
+    def of_digits(X, Z):
+        assert isinstance(X[0], str) and isinstance(Z[0], str)
+        return np.outer([text.count("1") for text in X], [text.count("1") for text in Z])
+
+    rows = ["1" * (1 + k % 4) for k in range(20)]
+    y = np.arange(20) % 4 > 1
+    assert KernelSVC(of_digits).fit(rows, y).score(rows, y) == 1.0
+
+
+def test_numbers_among_rows_of_text_are_refused():
+    with pytest.raises(ValueError, match="X holds text: could not convert string to float: 'ab'"):
+        KernelSVC(of_words).fit(np.array(["ab", 1.0, "c"], dtype=object), [0, 1, 0])
+
+
 def test_rows_of_text_and_numbers_are_given_to_the_function():
     """Every row of a table with text, as ``SVC`` does."""
     table = np.array([[word, str(k % 5)] for k, word in enumerate(WORDS)], dtype=object)

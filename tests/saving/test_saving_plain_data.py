@@ -50,8 +50,9 @@ def test_parameters_and_parts_come_back():
         (Gaussian() + Product((Gaussian(), Callable(np.dot))), r"value\.kernels\.1\.kernels\.1 is a Python function"),
         (object(), "value is a object"),
         (np.array([object()]), "value holds Python objects"),
+        (np.array([[1.0, "a"]], dtype=object), "value holds Python objects"),
     ],
-    ids=["Callable", "function", "inside a sum", "object", "array of objects"],
+    ids=["Callable", "function", "inside a sum", "object", "array of objects", "matrix of objects"],
 )
 def test_what_is_no_data_is_refused_by_its_place(value, reason):
     with pytest.raises(NotPlainData, match=reason):
@@ -91,3 +92,20 @@ def test_arrays_under_keys_that_are_no_text_stay_apart():
     found = through_json(value)
     assert list(found) == list(value) and np.array_equal(found["seen"], value["seen"])
     assert np.array_equal(found[1], value[1]) and np.array_equal(found[2], value[2]) and found[3][4] == 7.0
+
+
+def test_keys_that_begin_as_those_of_the_encoding_come_back():
+    value = {"$array": "a", "$kernel": 1, "plain": {"$csr": None}}
+    assert through_json(value) == value
+
+
+@pytest.mark.parametrize("value", [np.bool_(True), np.int64(3), np.float32(0.5), np.str_("a")], ids=repr)
+def test_scalars_of_numpy_come_back_as_those_of_python(value):
+    found = through_json(value)
+    assert found == value.item() and type(found) is type(value.item())
+
+
+def test_masked_items_stay_masked():
+    found = through_json(np.ma.MaskedArray([1.0, 2.0, 3.0], mask=[False, True, False]))
+    assert isinstance(found, np.ma.MaskedArray) and found.tolist() == [1.0, None, 3.0]
+    assert type(through_json(np.ma.MaskedArray([1.0, 2.0]))) is np.ndarray

@@ -174,6 +174,41 @@ def test_blocks_that_do_not_divide_a_matrix_are_refused():
         check_indices(matrix)
 
 
+@pytest.mark.parametrize(
+    "part, value, said",
+    [
+        ("col", [0, 9, 2], "entry 1 has the column index 9, but column indices go from 0 to 2"),
+        ("row", [0, 1, -1], "entry 2 has the row index -1, but row indices go from 0 to 1"),
+        ("data", [1.0, 1.0], "its arrays row, col and data differ in length"),
+    ],
+)
+def test_coordinates_out_of_bounds_are_refused_before_they_are_converted(part, value, said):
+    matrix = sparse.coo_matrix((np.ones(3), ([0, 1, 1], [0, 1, 2])), shape=(2, 3))
+    check_indices(matrix)
+    setattr(matrix, part, np.array(value))
+    with pytest.raises(ValueError, match=f"X is not a valid COO matrix: {said}"):
+        check_indices(matrix)
+
+
+@pytest.mark.parametrize(
+    "offsets, said", [([0, 0], "distinct and between"), ([0, 2**31], "distinct and between"), ([0], "as many"),
+                      ([0.0, 1.0], "as many integer offsets as diagonals")]
+)  # fmt: skip
+def test_diagonals_that_are_none_are_refused(offsets, said):
+    matrix = sparse.dia_matrix((np.ones((2, 3)), [0, 1]), shape=(3, 3))
+    check_indices(matrix)
+    matrix.offsets = np.array(offsets)
+    with pytest.raises(ValueError, match=f"X is not a valid DIA matrix: .*{said}"):
+        check_indices(matrix)
+
+
+def test_blocks_of_no_size_are_refused():
+    matrix = sparse.bsr_matrix((4, 6), blocksize=(2, 3))
+    matrix.data = np.empty((0, 0, 3))
+    with pytest.raises(ValueError, match=r"blocks of shape \(0, 3\) do not divide a matrix"):
+        check_indices(matrix)
+
+
 # --- NaN ------------------------------------------------------------------------------------------
 
 

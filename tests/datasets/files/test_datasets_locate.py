@@ -37,6 +37,17 @@ def test_cache_folder_is_chosen_by_the_environment(cache, monkeypatch):
     assert cache_folder() == type(cache)(pooch.os_cache("kernbench"))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="HOME is POSIX's")
+def test_a_tilde_stands_for_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, folder in (("DATA", "my data"), ("CACHE", "kept")):
+        monkeypatch.setenv(f"KERNBENCH_{name}", f"~/{folder}")
+    assert cache_folder() == tmp_path / "kept"
+    (tmp_path / "my data").mkdir()
+    (tmp_path / "my data" / "tiny").write_bytes(CONTENT)
+    assert locate("tiny set", [TINY], PAGE) == {"tiny": tmp_path / "my data" / "tiny"}
+
+
 @pytest.mark.parametrize(
     ("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
 )

@@ -124,9 +124,26 @@ def test_columns_of_arrow_come_in_batches(suffix, rows, tmp_path):
         pytest.importorskip("pyarrow.parquet").write_table(table, path)
     else:
         pytest.importorskip("pyarrow.feather").write_feather(table, path)
-    found = list(chunks(path, 10, label="label"))
-    np.testing.assert_array_equal(_dense(found), X)
-    assert all(len(labels) <= 10 for _, labels in found)
+    for label in ("label", 5, -1):
+        found = list(chunks(path, 10, label=label))
+        np.testing.assert_array_equal(_dense(found), X)
+        assert all(len(labels) <= 10 for _, labels in found)
+        assert np.concatenate([labels for _, labels in found]).tolist() == y.tolist()
+    with pytest.raises(ValueError, match="there is no column 'lable', only x0, x1, x2, x3, x4, label"):
+        list(chunks(path, 10, label="lable"))
+    with pytest.raises(ValueError, match="there is no column 6, only 6"):
+        list(chunks(path, 10, label=6))
+
+
+def test_record_batches_without_rows_are_passed_over_and_whole_labels_are_integers(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    schema = pyarrow.schema([("x", pyarrow.float64()), ("label", pyarrow.float64())])
+    with pyarrow.ipc.new_file(tmp_path / "a.arrow", schema) as file:
+        for x, label in (([0.5, 1.5], [1.0, -1.0]), ([], []), ([2.5], [2.0])):
+            file.write_batch(pyarrow.RecordBatch.from_pydict({"x": x, "label": label}, schema=schema))
+    found = list(chunks(tmp_path / "a.arrow", 10))
+    assert [len(y) for _, y in found] == [2, 1]
+    assert all(y.dtype == np.int64 for _, y in found) and _dense(found).tolist() == [[0.5], [1.5], [2.5]]
 
 
 def test_a_model_learns_from_a_file(tmp_path):

@@ -47,6 +47,11 @@ def test_name_and_content_choose_the_reader(name, content, compression, write):
     np.testing.assert_array_equal(labels, Y)
 
 
+def test_one_line_without_an_end_is_told_by_its_content(write):
+    features, labels = read_file(write("one-line", b"-1 2:0.5"))
+    assert features.toarray().tolist() == [[0.0, 0.5]] and labels.tolist() == [-1]
+
+
 @pytest.mark.parametrize("name", ["data.npz", "no-suffix"])
 def test_archives_are_recognised(name, tmp_path):
     write_npz(tmp_path / name, X, Y)

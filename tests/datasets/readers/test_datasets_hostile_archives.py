@@ -92,6 +92,20 @@ def test_a_header_that_asks_for_more_than_the_file_holds_is_refused(tmp_path):
         load(path)
 
 
+def test_a_header_that_asks_for_less_than_the_file_holds_is_refused(tmp_path):
+    path = tmp_path / "longer.npz"
+    _archive(path, "X", {"descr": "<f8", "fortran_order": False, "shape": (2, 2)}, b"\0" * 40)
+    with pytest.raises(DataFileError, match="its header asks for 32 bytes, and 40 follow"):
+        read_npz(path)
+
+
+def test_an_archive_in_place_of_labels_is_refused(tmp_path):
+    np.savez(tmp_path / "y.npz", y=np.zeros(3))
+    (tmp_path / "y.npz").rename(tmp_path / "y.npy")
+    with pytest.raises(ValueError, match="y.npy is not an array as numpy.save writes them"):
+        archives.load_vector(tmp_path / "y.npy")
+
+
 def test_an_archive_that_does_not_fit_the_free_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.npz"
     np.savez_compressed(path, X=np.zeros((2**17, 8)), y=np.zeros(2**17))

@@ -56,6 +56,8 @@ def test_types_of_numbers(save):
     assert read_npz(save(X=X, y=Y.astype(float)))[1].dtype == np.int64
     assert read_npz(save(X=X, y=np.array(["a", "b"])))[1].tolist() == ["a", "b"]
     assert read_npz(save(X=X, y=np.array([0.5, 1.0])))[1].tolist() == [0.5, 1.0]
+    assert read_npz(save(X=X, y=np.array([2.0**53 - 1, 1.0])))[1].dtype == np.int64
+    assert read_npz(save(X=X, y=np.array([2.0**53, 1.0])))[1].dtype == np.float64  # of 2^53 or 2^53 + 1
 
 
 def test_labels_are_optional(save):
@@ -109,6 +111,14 @@ def test_pickled_objects_are_never_loaded(save):
     path = save(X=np.array([Trap()], dtype=object), y=Y)
     with pytest.raises(DataFileError, match="'X' holds Python objects"):
         read_npz(path)
+
+
+def test_the_training_part_may_be_sparse(save):
+    features, labels = read_npz(
+        save(y_train=Y, **{name.replace("X", "X_train"): part for name, part in _csr().items()})
+    )
+    np.testing.assert_array_equal(features.toarray(), X)
+    np.testing.assert_array_equal(labels, Y)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip at all", b"\x93NUMPY\x01\x00"])

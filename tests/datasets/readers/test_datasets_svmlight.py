@@ -48,6 +48,7 @@ def test_n_features_widens(write):
         ("1 1:1\n1 2:nan\n", 2, 3, "the value must be finite"),
         ("1 1:1\n1 2:-inf\n", 2, 3, "the value must be finite"),
         ("1 1:1e999\n", 1, 3, "the value must be finite"),
+        ("1 qid:1 qid:2 1:1\n", 1, 9, "the index 'qid' is not a whole number"),
         ("1 1:1\n1 2:1 qid:3\n", 2, 7, "the index 'qid' is not a whole number"),  # it follows the label
         ("1 7\n", 1, 3, "found '7', expected 'index:value'"),
         ("1 3000000000:1\n", 1, 3, "the index is above the limit, 2147483647"),
