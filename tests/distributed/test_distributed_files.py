@@ -383,7 +383,11 @@ def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
     model, named = (
         Distributed(LinearSVC(random_state=0, **given)).fit(X, y).estimator_ for given in ({}, {"solver": "bundle"})
     )
-    assert model.solver_ == "bundle" and model.solver == "auto"
+    assert model.solver_ == "bundle" and model.solver == "auto" and model.dtype_ == "float64"
+    single = Distributed(LinearSVC(random_state=0, dtype="float32")).fit(X, y).estimator_
+    plain = LinearSVC(random_state=0, solver="bundle", dtype="float32").fit(X, y)
+    assert single.dtype_ == plain.dtype_ == "float32"
+    np.testing.assert_allclose(single.coef_, plain.coef_, rtol=1e-4)
     np.testing.assert_array_equal(model.coef_, named.coef_)
 
 
@@ -421,6 +425,7 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
     for data, labels, message in (
         ([X[:5], broken[5:]], y, "column 2 of chunk 1 holds NaN, first in its row 0"),
         ([sparse.csr_matrix(X[:5]), sparse.csr_matrix(broken[5:])], y, "column 2 of chunk 1 holds NaN"),
+        ([(X[:5], y[:5]), (broken[5:], y[5:])], None, "column 2 of chunk 1 holds NaN"),
         ([X], y[:9], "y has 9 entries and X has 20 rows"),
         ([X], np.ones(20), "greater than one; got 1 class"),
         ([X], np.arange(20) % 3, "Only binary classification"),
@@ -431,6 +436,8 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
             model.fit(data, labels)
     with pytest.raises(ValueError, match="sample_weight has 3 entries"):
         model.fit([X], y, np.ones(3))
+    with pytest.raises(ValueError, match="every example of class '1' has weight 0"):
+        model.fit([X], y, (y < 0).astype(float))
     with pytest.raises(ValueError, match="StandardScaler takes dense rows here"):
         Distributed(make_pipeline(StandardScaler(), LinearSVC())).fit([sparse.csr_matrix(X)], y)
     with pytest.raises(ValueError, match="DoublyStochasticDensityRatio has no sample_weight: leave it out"):

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernbench import KernelNoveltyDetector, KernelRegressor, KernelSVR
-from kernbench.distributed import Distributed, cascade
+from kernbench.distributed import Distributed, cascade, svm_task
 from kernbench.features import Nystroem
 
 N = 2_000
@@ -123,6 +123,17 @@ def test_other_ways_to_fit_it_are_refused(model, message, rows):
     X, y = rows
     with pytest.raises(ValueError, match=message):
         fit(Distributed(model), [X], y)
+
+
+def test_ctrl_c_before_the_first_working_set_is_ctrl_c(rows, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(svm_task, "support_of_parts", interrupted)
+    model = Distributed(KernelSVR())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([rows[0]], rows[1])
+    assert not hasattr(model, "estimator_")
 
 
 def test_bad_targets_and_weights_are_refused(rows):

@@ -228,6 +228,7 @@ def test_a_suffix_may_be_in_capitals_and_a_label_out_of_range_is_refused(tmp_pat
 @pytest.mark.parametrize("kind", ["svm", "csv"])
 def test_text_is_indexed_in_stretches_that_end_anywhere(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(text, "SCAN_BYTES", 3_000)
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 1_000)  # some rows at a time, from the nearest place in the index
     y = np.arange(1_000)
     lines = [f"{k} 1:{k + 1}" if kind == "svm" else f"{k + 1},{k}" for k in y]
     (tmp_path / f"x.{kind}").write_text("\n".join(lines))
