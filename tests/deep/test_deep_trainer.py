@@ -170,6 +170,22 @@ def test_running_statistics_of_other_normalisations_are_left(rows):
     assert (mean > 1.0).all()
 
 
+def test_layers_kept_in_evaluation_mode_keep_their_statistics(rows):
+    """As of a pre-trained network, which belong to all rows: reset, they would stay at 0 and 1."""
+
+    class Frozen(nn.BatchNorm1d):
+        def train(self, mode=True):
+            return super().train(False)
+
+    def pretrained():
+        norm = Frozen(6)
+        norm.running_mean.fill_(3.0)
+        return nn.Sequential(norm, nn.BatchNorm1d(6), nn.Linear(6, 1))
+
+    model = trained(rows, pretrained)
+    assert (model.module_[0].running_mean == 3.0).all() and (model.module_[1].running_mean < -2.0).all()
+
+
 def test_rows_in_half_precision_are_those_in_single(rows):
     X, y = torch.tensor(rows[0]).bfloat16(), torch.tensor(rows[1])
     scores = [trained((examples, y)).decision_function(examples) for examples in (X, X.float())]

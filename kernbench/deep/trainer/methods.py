@@ -263,10 +263,12 @@ class AGD(Pairs):
     def _renew_statistics(self):
         """Set the running statistics of batch normalisation to their means over some batches.
 
-        Those of other normalisations are left: without a momentum they take no mean.
+        Those of other normalisations are left: without a momentum they take no mean. So are those of layers that the
+        module keeps in evaluation mode.
         """
+        self.module.train()
         norms = (layer for layer in self.module.modules() if isinstance(layer, BATCH_NORMS))
-        layers = [layer for layer in norms if layer.track_running_stats]
+        layers = [layer for layer in norms if layer.training and layer.track_running_stats]
         if not layers:
             return
         momenta = [layer.momentum for layer in layers]
@@ -274,7 +276,6 @@ class AGD(Pairs):
             layer.reset_running_stats()
             layer.momentum = None  # a plain mean
         batches = PairBatches(self.examples.y, self.settings, self.settings.seed + 1)
-        self.module.train()
         for _ in range(min(NORM_BATCHES, self.steps_per_epoch)):
             self.module(self.examples.inputs(batches.draw(), self.like))
         for layer, momentum in zip(layers, momenta):
