@@ -100,8 +100,14 @@ def test_bad_examples_are_refused(X, y, said):
 
 
 def test_a_class_of_one_example_cannot_be_held_out():
-    with pytest.raises(ValueError, match="cannot hold out"):
+    with pytest.raises(ValueError, match="cannot hold out .* choose validation=None"):
         trained((np.random.default_rng(0).normal(size=(9, 6)), np.arange(9) == 3))
+
+
+@pytest.mark.parametrize("validation", [0.1, None])
+def test_scores_that_are_not_finite_from_the_start_are_refused(rows, validation):
+    with pytest.raises(ValueError, match="not finite before the first step"):
+        trained((rows[0] * 1e39, rows[1]), validation=validation)
 
 
 def test_validation_of_one_class_is_refused(rows):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
 from kernbench.kernels.domain import is_precomputed
 
 
@@ -57,10 +58,10 @@ def split_for_threshold(model, rows, seed):
             "threshold_on='train' is the only choice for kernel='precomputed', whose columns are the "
             "training rows; adjust_threshold takes the scores of others"
         )
-    return hold_out(rows, "threshold_on", model.threshold_on, seed)
+    return hold_out(rows, "threshold_on", model.threshold_on, seed, without=ON_TRAINING_ROWS)
 
 
-def hold_out(rows, name, share, seed, *, stratified=True):
+def hold_out(rows, name, share, seed, *, stratified=True, without=None):
     """Draw rows to be left out of a fit.
 
     Parameters
@@ -73,6 +74,8 @@ def hold_out(rows, name, share, seed, *, stratified=True):
     seed : int
     stratified : bool, default=True
         Whether the rows are of two classes.
+    without : object, default=None
+        Value of the parameter that holds out nothing.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def hold_out(rows, name, share, seed, *, stratified=True):
     for members in map(np.flatnonzero, parts):
         if len(members) < 2:
             raise ValueError(
-                f"{name}={share:g} cannot hold out rows of a class that has one row only: leave {name} at its default"
+                f"{name}={share:g} cannot hold out rows of a class that has one row only: choose {name}={without!r}"
             )
         size = min(max(1, round(share * len(members))), len(members) - 1)
         held[rng.choice(members, size, replace=False)] = True
