@@ -31,9 +31,9 @@ class PairBatchSampler(Sampler):
     n_batches : int, default=None
         Batches of an iteration over the sampler; by default n / (I + J), rounded up.
     seed : None, int, RandomState or Generator, default=None
-        None draws one from NumPy's global state (``np.random.seed``). An integer is the seed itself, which the
-        stochastic solvers of `kernbench.solvers.ranking` hold in their solution's ``state["seed"]``: a sampler of that
-        seed draws the batches of that run.
+        None draws one from NumPy's global state (``np.random.seed``). An integer below 2^63 is the seed itself, which
+        the stochastic solvers of `kernbench.solvers.ranking` hold in their solution's ``state["seed"]``: a sampler of
+        that seed draws the batches of that run.
 
     Attributes
     ----------
@@ -73,7 +73,8 @@ class PairBatchSampler(Sampler):
         if n_batches is None:
             n_batches = -(-len(positive) // (self.n_positive + self.n_negative))
         self.n_batches = int(check_number("n_batches", n_batches, at_least=1, whole=True))
-        self.seed = int(seed) if is_integer(seed) and seed >= 0 else int(as_generator(seed).integers(2**53))
+        is_seed = is_integer(seed) and 0 <= seed < 2**63
+        self.seed = int(seed) if is_seed else int(as_generator(seed).integers(2**53))
         self.batch, self._stream = 0, UniformStream(self.seed, 0)
 
     def __len__(self) -> Any:

@@ -45,6 +45,11 @@ def test_a_batch_depends_on_seed_and_number_only():
     assert list(PairBatchSampler(LABELS, 2, 2, n_batches=5, seed=4)) != batches[:5]
 
 
+def test_a_seed_may_be_as_long_as_those_of_numpy():
+    first, second, other = (PairBatchSampler(LABELS, 2, 2, n_batches=5, seed=2**100 + k) for k in (0, 0, 1))
+    assert list(first) == list(second) != list(other)
+
+
 def test_a_class_may_be_smaller_than_its_part():
     sampler = PairBatchSampler(LABELS, 16, 16, seed=0)
     assert len(sampler) == 1 and sorted(sampler.draw()) == list(range(10))

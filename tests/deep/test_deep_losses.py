@@ -214,6 +214,7 @@ def test_a_batch_without_a_class(module, label, missing):
         (lambda: RankedRangeLoss(loss="huberr"), "did you mean 'huber'"),
         (lambda: PartialAUCLoss(ranks=(1, 9))(torch.randn(4), torch.tensor([1, 0, 0, 0])), "beyond the negatives"),
         (lambda: RankedRangeLoss((1, 9))(torch.randn(4), torch.tensor([1, 0, 0, 0])), "beyond the 4 losses"),
+        (lambda: RankedRangeLoss()(torch.zeros(0), torch.zeros(0)), "the batch holds no example"),
         (lambda: RankedRangeLoss(loss=torch.nn.MSELoss())(torch.randn(4), torch.randn(4)), "one number per example"),
     ],
 )

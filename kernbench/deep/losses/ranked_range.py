@@ -66,6 +66,8 @@ class RankedRangeLoss(torch.nn.Module):
         Tensor of shape ()
         """
         losses, keys = self._losses(scores, labels)
+        if not len(losses):
+            raise ValueError("the batch holds no example")
         if not torch.isfinite(losses.detach()).all():
             raise ValueError("the losses are not finite: lower the learning rate, or scale the inputs")
         m, n = masses_of(self.ranked_range, len(losses))
