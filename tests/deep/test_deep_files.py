@@ -173,6 +173,51 @@ def test_a_model_file_of_another_shape_is_refused(rows, tmp_path):
             DeepPartialAUCClassifier.load(tmp_path / "model.pt", module)
 
 
+def test_a_module_of_another_precision_is_refused(rows, tmp_path):
+    """Its scores would be others."""
+    file, double = tmp_path / "model.pt", lambda: MLP().double()
+    model = trained(rows, double, max_epochs=1, checkpoint=tmp_path / "fit.pt")
+    model.save(file)
+    said = "'layers.0.weight' is torch.float64 in the file, torch.float32 in the module"
+    for module in (MLP, MLP(6)):
+        with pytest.raises(ValueError, match=said):
+            DeepPartialAUCClassifier.load(file, module)
+    with pytest.raises(ValueError, match=said):
+        trained(rows, MLP, checkpoint=tmp_path / "fit.pt", resume=True)
+    loaded = DeepPartialAUCClassifier.load(file, double)
+    assert np.array_equal(loaded.decision_function(rows[0]), model.decision_function(rows[0]))
+
+
+def test_a_function_that_makes_no_module_is_refused(rows, tmp_path):
+    trained(rows, max_epochs=1).save(tmp_path / "model.pt")
+    with pytest.raises(ValueError, match="returned int, not a torch.nn.Module"):
+        DeepPartialAUCClassifier.load(tmp_path / "model.pt", lambda: 3)
+
+
+def test_a_callback_can_save_the_model_of_its_time(rows, tmp_path):
+    def save(model):
+        file = tmp_path / f"{model.n_iter_}.pt"
+        model.save(file)
+        scores[file] = model.use("last").decision_function(rows[0])
+
+    params = {"max_epochs": 1, "random_state": 0}
+    plain, model = trained(rows, **params), DeepPartialAUCClassifier(noisy, RANGE, callback=save, **SETTINGS, **params)
+    for _ in range(2):  # nothing of the earlier fit is in the files of the second one
+        scores = {}
+        assert same(model.fit(*rows).last_state_, plain.last_state_) and len(scores) == 4
+        for file, found in scores.items():
+            loaded = DeepPartialAUCClassifier.load(file, noisy)
+            for of_time in (loaded, loaded.use("last")):
+                assert np.array_equal(of_time.decision_function(rows[0]), found)
+
+
+def test_numbers_of_a_callback_may_be_tensors(rows, tmp_path):
+    model = trained(rows, max_epochs=1, callback=lambda model: {"seen": torch.tensor(0.5, requires_grad=True)})
+    model.save(tmp_path / "model.pt")
+    loaded = DeepPartialAUCClassifier.load(tmp_path / "model.pt", noisy)
+    assert loaded.trace_["seen"] == [0.5] * len(model.trace_["n_iter"])
+
+
 class Executing:
     """Unpickling it would make a folder."""
 

@@ -302,12 +302,31 @@ def test_other_rows_can_validate(rows):
     assert of_items.fit(Items(X[:150], y[:150])).validation_score_ == pytest.approx(model.validation_score_)
 
 
+def test_a_dataset_can_validate_by_labels_given_beside_it(rows):
+    """Items may have labels of more classes."""
+    X, y = rows
+    classes, parts = 2 * y + np.arange(200) % 2, (slice(150), slice(150, None))
+    train, held = (Items(X[part], classes[part]) for part in parts)
+    model = DeepPartialAUCClassifier(MLP, RANGE, validation=(held, y[150:]), **FAST).fit(train, y[:150])
+    assert model.validation_score_ == partial_auc(y[150:], model.decision_function(held), RANGE)
+
+
 def test_a_threshold_keeps_its_level(rows):
     X, y = rows
     model = trained(rows, validation=None, threshold="window")
     assert 0.4 <= np.mean(model.predict(X[y == 0]) == 1) <= 0.5
-    model.adjust_threshold(X, y, ("sensitivity", 0.9))
-    assert np.mean(model.predict(X[y == 1]) == 1) >= 0.9
+    for labels in (y, torch.tensor(y).bfloat16()):
+        model.adjust_threshold(X, labels, ("sensitivity", 0.9))
+        assert np.mean(model.predict(X[y == 1]) == 1) >= 0.9
+    with pytest.raises(ValueError, match="y must hold both classes"):
+        model.adjust_threshold(X, np.ones(200), "youden")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_threshold_in_half_precision_is_near_its_level(rows, dtype):
+    X, y = rows
+    model = trained(rows, lambda: MLP(6).to(dtype), validation=None, threshold=("sensitivity", 0.9))
+    assert 0.9 <= np.mean(model.predict(X[y == 1]) == 1) < 1.0
 
 
 def test_early_stopping_counts_looks(rows):

@@ -1,6 +1,5 @@
 """`DeepPartialAUCClassifier`: trains a network that ranks, with the interface of a scikit-learn classifier."""
 
-import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernbench._typing import Callback, RandomState
 from kernbench._whole_fits import WholeFits
 from kernbench.deep.trainer import fitting, model_files
-from kernbench.deep.trainer.examples import is_dataset, labels_of, scores_of
+from kernbench.deep.trainer.examples import scores_of
 from kernbench.deep.trainer.parameters import device_of
 from kernbench.estimators.roc.parameters import check_threshold
 
@@ -52,7 +51,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         "cross-entropy": ``balanced`` (batches of pairs, for few positives; probabilities remain those of all examples).
         "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
     validation : None, float, (X, y) or Dataset, default=0.1
-        A share of each class to hold out, or other examples; None for no validation.
+        A share of each class to hold out, or other examples, X as for `fit`; None for no validation.
     look_every : int, default=None
         Steps between two evaluations on the validation examples; None: one epoch.
     keep : {"best", "last"}, default="best"
@@ -73,8 +72,8 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Continue from `checkpoint` if that file exists; on the CPU the result is bit-identical to an uninterrupted fit.
         Data and parameters must be the same, except for the limits `max_epochs`, `max_seconds`, `patience`.
     callback : callable or list of callables, default=None
-        Called at each evaluation with a model that can predict; returns None, a dict of columns for the trace, or
-        True to stop.
+        Called at each evaluation with a model of the weights at this time, which can predict, with the threshold 0, and
+        be saved; returns None, a dict of columns for the trace, or True to stop.
     verbose : int, default=0
         1 shows a progress bar.
     random_state : None, int, RandomState or Generator, default=None
@@ -194,7 +193,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return self
 
     def use(self, which: str) -> Self:
-        """Switch to the best or to the last state of the fit for predictions.
+        """Switch to the best or to the last state of the fit for predictions, with the threshold that `fit` set for it.
 
         Parameters
         ----------
@@ -269,12 +268,10 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_is_fitted(self)
         check_threshold(threshold)
-        scores = self._scores(X)
-        y = np.asarray(labels_of(X) if y is None and is_dataset(X) else y)
-        if not (np.isin(y, self.classes_).all() and len(np.unique(y)) == 2):
-            raise ValueError(f"y must hold both classes, {self.classes_.tolist()}, and no others")
-        self.intercept_ = fitting.intercept(threshold, scores, y == self.classes_[1], self.module_)
+        examples = fitting.labelled(self, X, y, "y")
+        self.intercept_ = fitting.intercept(threshold, examples, self.module_)
         return self
 
     def save(self, path: str | Path) -> None:
@@ -315,12 +312,6 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     def _scores(self, X):
         check_is_fitted(self)
         return scores_of(self.module_, fitting.unlabelled(self, X))
-
-    def _as_of(self, module):
-        """A view of this model with the module as it is now, for callbacks."""
-        model = copy.copy(self)
-        model.module_, model.intercept_ = module, np.zeros(1)
-        return model
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "intercept_")

@@ -15,9 +15,9 @@ from kernbench.deep.trainer import checkpoints
 from kernbench.deep.trainer.examples import Examples, column_of_scores, is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.loop import Limits, Run, advance
 from kernbench.deep.trainer.methods import METHODS
-from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of
+from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of, network_of
 from kernbench.estimators.arguments.parameters import callbacks_of
-from kernbench.estimators.arguments.training_data import check_labels
+from kernbench.estimators.arguments.training_data import check_labels, distinct_labels
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.threshold import intercept_for
 from kernbench.validation.arrays import check_finite
@@ -25,6 +25,8 @@ from kernbench.validation.numbers import is_number
 from kernbench.validation.rows import check_rows
 
 ROUNDING_ULPS = 64  # by which a score may differ in another batch, in units of rounding of the largest score
+HALF_ULPS = 4  # the same in half precision, whose sums are taken in single precision
+NOT_FINITE = "the module's scores are not finite before the first step: scale the inputs, or choose other first weights"
 
 
 def fit(model, X, y):
@@ -48,7 +50,7 @@ def fit(model, X, y):
             run,
             limits,
             callback=callbacks_of(model) or None,
-            snapshot=model._as_of,
+            snapshot=lambda module: _as_of(model, run, module),
             checkpoint=None if file is None else file.write,
             progress=type(model).__name__ if model.verbose else False,
         )
@@ -72,10 +74,16 @@ def _examples(model, X, y, seed):
     if is_number(asked):
         return hold_out(examples, "validation", asked, seed)
     pair = (asked, None) if is_dataset(asked) else asked
-    source, y = _checked(model, *pair, reset=False)
-    if np.unique(y).tolist() != classes.tolist():
-        raise ValueError(f"the examples of validation must hold both classes, {classes.tolist()}, and no others")
-    return examples, Examples(source, np.where(y == classes[1], 1.0, -1.0))
+    return examples, labelled(model, *pair, "the examples of validation")
+
+
+def labelled(model, X, y, name):
+    """Return examples of both classes of a model, checked; `name` is what an error calls them."""
+    source, y = _checked(model, X, y, reset=False)
+    classes = model.classes_.tolist()
+    if distinct_labels(y).tolist() != classes:
+        raise ValueError(f"{name} must hold both classes, {classes}, and no others")
+    return Examples(source, np.where(y == classes[1], 1.0, -1.0))
 
 
 def _checked(model, X, y, *, reset):
@@ -115,16 +123,25 @@ def _array(model, X, *y, reset):
 
 
 def _module(model, train, device):
-    """A module to train, on its device; a pass over two examples sets lazy layers and finds a wrong output early."""
-    module = copy.deepcopy(model.module) if isinstance(model.module, torch.nn.Module) else model.module()
-    if not isinstance(module, torch.nn.Module):
-        raise ValueError(f"the function given as module returned {type(module).__name__}, not a torch.nn.Module")
-    module.to(device).eval()
+    """A module to train, on its device; a pass over two examples sets lazy layers and finds a bad output early."""
+    module = network_of(model.module).to(device).eval()
     chosen = np.array([np.flatnonzero(train.positive)[0], np.flatnonzero(~train.positive)[0]])
     like = next((p for p in module.parameters() if p.is_floating_point()), torch.empty(0, device=device))
     with torch.no_grad():
-        column_of_scores(module(train.inputs(chosen, like)), len(chosen))
+        scores = column_of_scores(module(train.inputs(chosen, like)), len(chosen))
+    if not torch.isfinite(scores).all():
+        raise ValueError(NOT_FINITE)
     return module.train()
+
+
+def _as_of(model, run, module):
+    """A view of a model with the weights that a run has now, for callbacks: its only state is the last one."""
+    view = copy.copy(model)
+    view.module_, view.intercept_, view.intercepts_ = module, np.zeros(1), {"last": 0.0}
+    view.last_state_, view.best_state_, view.trace_ = run.last, None, run.trace.columns
+    view.n_iter_, view.best_n_iter_, view.validation_score_ = run.n_iter, run.best_n_iter, run.best_score
+    view.status_ = None
+    return view
 
 
 def _describe(model, run, status, judged):
@@ -133,16 +150,13 @@ def _describe(model, run, status, judged):
     if run.last is None and status == "interrupted":  # twice, in the first evaluation
         raise KeyboardInterrupt
     if run.last is None:
-        raise ValueError(
-            "the module's scores are not finite before the first step: scale the inputs, or choose other first weights"
-        )
+        raise ValueError(NOT_FINITE)
     module.eval()
     intercepts = {}
     for which, state in (("last", run.last), ("best", run.best)):
         if state is not None:
             module.load_state_dict(state)
-            scores = scores_of(module, judged)
-            intercepts[which] = float(intercept(_threshold(model), scores, judged.positive, module)[0])
+            intercepts[which] = float(intercept(_threshold(model), judged, module)[0])
     model.module_, model.status_, model.trace_, model.intercepts_ = module, status, run.trace.columns, intercepts
     model.n_iter_, model.best_n_iter_, model.validation_score_ = run.n_iter, run.best_n_iter, run.best_score
     model.best_state_, model.last_state_ = run.best, run.last
@@ -172,11 +186,13 @@ def _threshold(model):
     return ("specificity", 1.0 - model.fpr_range[1]) if model.threshold == WINDOW else model.threshold
 
 
-def intercept(threshold, scores, positive, module):
-    """Return the intercept that a threshold means on some scores, shape (1,)."""
+def intercept(threshold, examples, module):
+    """Return the intercept that a threshold means on the module's scores of some examples, shape (1,)."""
+    scores = scores_of(module, examples)
     precision = max((torch.finfo(p.dtype).eps for p in module.parameters() if p.is_floating_point()), default=0.0)
+    ulps = HALF_ULPS if precision > torch.finfo(torch.float32).eps else ROUNDING_ULPS
 
     def rounding():
-        return ROUNDING_ULPS * precision * float(np.abs(scores).max())
+        return ulps * precision * float(np.abs(scores).max())
 
-    return np.array([intercept_for(threshold, scores, positive, None, rounding)])
+    return np.array([intercept_for(threshold, scores, examples.positive, None, rounding)])

@@ -1,12 +1,9 @@
 """Fitted models in files: weights and plain data, without the network's code."""
 
-import copy
-
 import numpy as np
-import torch
 
 from kernbench.deep.trainer import states
-from kernbench.deep.trainer.parameters import check_module, device_of
+from kernbench.deep.trainer.parameters import check_module, device_of, network_of
 
 # Take their defaults in a loaded model.
 NOT_DATA = ("module", "validation", "callback", "device", "checkpoint", "resume")
@@ -40,7 +37,7 @@ def load(cls, path, module, device):
     device = device_of(device)
     content = states.read(path, "model")
     model = cls(module, **{name: _as_param(value) for name, value in content["params"].items()})
-    network = copy.deepcopy(module) if isinstance(module, torch.nn.Module) else module()
+    network = network_of(module)
     states.load_weights(network, content["module"], path)
     model.module_ = network.to(device).eval()
     model.classes_ = np.array(content["classes"], dtype=content["classes_dtype"])

@@ -1,5 +1,6 @@
 """Checks of the parameters of the trainer; each raises a ValueError that says what to change."""
 
+import copy
 from dataclasses import dataclass, field
 
 import torch
@@ -77,7 +78,7 @@ def check(model, methods):
         raise ValueError(
             "threshold='window' is where every example is positive if fpr_range ends at 1: choose threshold='youden'"
         )
-    if not is_dataset(model.validation):
+    if not _of_dataset(model.validation):
         check_validation(model.validation)
     if model.patience is not None and model.validation is None:
         raise ValueError(
@@ -102,11 +103,25 @@ def check(model, methods):
     return method
 
 
+def _of_dataset(validation):
+    """Whether examples to validate with are a dataset, or a pair of one and labels."""
+    is_pair = isinstance(validation, tuple | list) and len(validation) == 2
+    return is_dataset(validation[0] if is_pair else validation)
+
+
 def check_module(module):
     """Raise ValueError unless `module` is a module of torch or a function that makes one."""
     if isinstance(module, torch.nn.Module) or callable(module):
         return
     raise ValueError(f"module must be a torch.nn.Module, or a function that makes one, got {module!r}")
+
+
+def network_of(module):
+    """Return a copy of a module, or the one that a function makes."""
+    network = copy.deepcopy(module) if isinstance(module, torch.nn.Module) else module()
+    if not isinstance(network, torch.nn.Module):
+        raise ValueError(f"the function given as module returned {type(network).__name__}, not a torch.nn.Module")
+    return network
 
 
 def device_of(asked):

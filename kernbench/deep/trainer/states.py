@@ -48,12 +48,15 @@ def read(path, kind):
 
 
 def load_weights(module, state, path):
-    """Load a state dict into a module; ValueError, which names the first difference, if it is of another shape."""
+    """Load a state dict into a module; ValueError, which names the first difference, if it is of another module."""
     own = module.state_dict()
     for name in [*own, *state]:
         if name not in state or name not in own:
             side = "the module has and the file lacks" if name in own else "the file has and the module lacks"
             raise ValueError(f"{path} is of another module: {side} {name!r}")
+        if own[name].dtype != state[name].dtype:
+            dtypes = f"{state[name].dtype} in the file, {own[name].dtype} in the module"
+            raise ValueError(f"{path} is of another module: {name!r} is {dtypes}")
         if _is_lazy(own[name]):
             continue
         if own[name].shape != state[name].shape:
@@ -67,10 +70,10 @@ def _is_lazy(tensor):
 
 
 def plain(value):
-    """Return a copy of a value with NumPy numbers, arrays and tuples as plain data; None for what is not plain."""
+    """Return a copy of a value with NumPy numbers, arrays, tensors and tuples as plain data; None for what is not."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | torch.Tensor):
         return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
