@@ -318,6 +318,8 @@ def test_a_threshold_keeps_its_level(rows):
     for labels in (y, torch.tensor(y).bfloat16()):
         model.adjust_threshold(X, labels, ("sensitivity", 0.9))
         assert np.mean(model.predict(X[y == 1]) == 1) >= 0.9
+    model.adjust_threshold(X, y, "window")
+    assert 0.4 <= np.mean(model.predict(X[y == 0]) == 1) <= 0.5
     with pytest.raises(ValueError, match="y must hold both classes"):
         model.adjust_threshold(X, np.ones(200), "youden")
 

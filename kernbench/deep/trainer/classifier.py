@@ -13,8 +13,7 @@ from kernbench._typing import Callback, RandomState
 from kernbench._whole_fits import WholeFits
 from kernbench.deep.trainer import fitting, model_files
 from kernbench.deep.trainer.examples import scores_of
-from kernbench.deep.trainer.parameters import device_of
-from kernbench.estimators.roc.parameters import check_threshold
+from kernbench.deep.trainer.parameters import device_of, threshold_of
 
 
 class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
@@ -262,16 +261,16 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, ...) or torch.utils.data.Dataset
         y : array-like of shape (n_samples,), or None for the labels of a dataset
-        threshold : "youden", float, ("sensitivity", s) or ("specificity", q)
+        threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q)
+            As the parameter of that name, which is not changed.
 
         Returns
         -------
         self
         """
         check_is_fitted(self)
-        check_threshold(threshold)
-        examples = fitting.labelled(self, X, y, "y")
-        self.intercept_ = fitting.intercept(threshold, examples, self.module_)
+        threshold = threshold_of(self, threshold)
+        self.intercept_ = fitting.intercept(threshold, fitting.labelled(self, X, y, "y"), self.module_)
         return self
 
     def save(self, path: str | Path) -> None:

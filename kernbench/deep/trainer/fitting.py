@@ -15,7 +15,7 @@ from kernbench.deep.trainer import checkpoints
 from kernbench.deep.trainer.examples import Examples, column_of_scores, is_dataset, labels_of, scores_of
 from kernbench.deep.trainer.loop import Limits, Run, advance
 from kernbench.deep.trainer.methods import METHODS
-from kernbench.deep.trainer.parameters import WINDOW, Settings, check, device_of, network_of
+from kernbench.deep.trainer.parameters import Settings, check, device_of, network_of, threshold_of
 from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.arguments.training_data import check_labels, distinct_labels
 from kernbench.estimators.roc.rows import hold_out
@@ -156,7 +156,7 @@ def _describe(model, run, status, judged):
     for which, state in (("last", run.last), ("best", run.best)):
         if state is not None:
             module.load_state_dict(state)
-            intercepts[which] = float(intercept(_threshold(model), judged, module)[0])
+            intercepts[which] = float(intercept(threshold_of(model, model.threshold), judged, module)[0])
     model.module_, model.status_, model.trace_, model.intercepts_ = module, status, run.trace.columns, intercepts
     model.n_iter_, model.best_n_iter_, model.validation_score_ = run.n_iter, run.best_n_iter, run.best_score
     model.best_state_, model.last_state_ = run.best, run.last
@@ -180,10 +180,6 @@ def use(model, which):
         raise ValueError(f"which must be one of {', '.join(map(repr, model.intercepts_))}, got {which!r}")
     model.module_.load_state_dict(model.best_state_ if which == "best" else model.last_state_)
     model.intercept_ = np.array([model.intercepts_[which]])
-
-
-def _threshold(model):
-    return ("specificity", 1.0 - model.fpr_range[1]) if model.threshold == WINDOW else model.threshold
 
 
 def intercept(threshold, examples, module):

@@ -61,7 +61,7 @@ class Settings:
 def check(model, methods):
     """Check the parameters of a `DeepPartialAUCClassifier` that can be checked without data."""
     check_module(model.module)
-    _, high = checked_fpr_range(model.fpr_range)
+    checked_fpr_range(model.fpr_range)
     method = methods[check_name("method", model.method, tuple(methods))]
     for name in ("n_positive", "n_negative", "max_epochs"):
         check_number(name, getattr(model, name), at_least=1, whole=True)
@@ -73,11 +73,7 @@ def check(model, methods):
     if model.max_seconds is not None:
         check_positive("max_seconds", model.max_seconds, unit=" of seconds, or None")
     check_name("keep", model.keep, KEEPS)
-    check_threshold(model.threshold, THRESHOLDS)
-    if model.threshold == WINDOW and high == 1:
-        raise ValueError(
-            "threshold='window' is where every example is positive if fpr_range ends at 1: choose threshold='youden'"
-        )
+    threshold_of(model, model.threshold)
     if not _of_dataset(model.validation):
         check_validation(model.validation)
     if model.patience is not None and model.validation is None:
@@ -101,6 +97,19 @@ def check(model, methods):
         check_writable_file(model.checkpoint)
     device_of(model.device)
     return method
+
+
+def threshold_of(model, threshold):
+    """Return the threshold that a parameter means for a model, checked."""
+    check_threshold(threshold, THRESHOLDS)
+    if threshold != WINDOW:
+        return threshold
+    _, high = checked_fpr_range(model.fpr_range)
+    if high == 1:
+        raise ValueError(
+            "threshold='window' is where every example is positive if fpr_range ends at 1: choose threshold='youden'"
+        )
+    return ("specificity", 1.0 - high)
 
 
 def _of_dataset(validation):
