@@ -39,13 +39,15 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Numbers of positives and negatives in a batch. "cross-entropy" takes batches of ``n_positive + n_negative``
         examples in random order, unless it is balanced.
     learning_rate : float or "auto", default="auto"
-        The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess.
+        The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess:
+        0.3 for "agd-sbcd" and "minibatch", 0.001 for "cross-entropy", 0.1 for "auc-margin".
     max_epochs : int, default=10
         An epoch consists of as many batches of ``n_positive + n_negative`` examples as together have the number of
         training examples, even if a class has fewer examples than its part of a batch.
     method_options : dict, default=None
-        Options of the method. All take ``weight_decay``. "agd-sbcd": ``mu``, ``gamma``, ``inner_steps``,
-        ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch": ``loss``.
+        Options of the method. All take ``weight_decay`` (0; 1e-5 for "auc-margin"). "agd-sbcd": ``mu``, ``gamma``,
+        ``inner_steps``, ``shared_batches``, ``loss``, ``thresholds``, ``threshold_step`` of `AGDSBCD`. "minibatch":
+        ``loss`` of `PartialAUCLoss` ("log_loss" unless it is given).
         "cross-entropy" and "auc-margin": ``decay_every`` (the step size is divided by ten after this many epochs; 5).
         "cross-entropy": ``balanced`` (batches of pairs, for few positives; probabilities remain those of all examples).
         "auc-margin": ``margin``, ``decay``, ``clip`` of `PESG`.
