@@ -39,8 +39,9 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         Numbers of positives and negatives in a batch. "cross-entropy" takes batches of ``n_positive + n_negative``
         examples in random order, unless it is balanced.
     learning_rate : float or "auto", default="auto"
-        The step size; for "agd-sbcd" the paper's c. Choose it by validation, in powers of ten; "auto" is a first guess:
-        0.3 for "agd-sbcd" and "minibatch", 0.001 for "cross-entropy", 0.1 for "auc-margin".
+        The first step size. "agd-sbcd" divides it by k in stage k = 1, 2, ... (it is the paper's c), "minibatch" by
+        sqrt(t) in step t, the others by ten after ``decay_every`` epochs. Choose it by validation, in powers of ten;
+        "auto" is a first guess: 0.3 for "agd-sbcd" and "minibatch", 0.001 for "cross-entropy", 0.1 for "auc-margin".
     max_epochs : int, default=10
         An epoch consists of as many batches of ``n_positive + n_negative`` examples as together have the number of
         training examples, even if a class has fewer examples than its part of a batch.
