@@ -158,6 +158,15 @@ def test_half_precision_is_computed_in_full(dtype):
         assert_equal(ours, theirs, 2e-2)
 
 
+@pytest.mark.parametrize("module", [PairwiseLoss("log_loss"), PartialAUCLoss((0.0, 0.5), "log_loss")])
+def test_small_slopes_of_half_precision_are_there_for_a_scaled_loss(module):
+    scores, labels = torch.linspace(0.0, 20.0, 64, dtype=torch.float16), torch.arange(64) >= 32
+    (scaled,) = torch.autograd.grad(2.0**14 * module(scores.requires_grad_(), labels), scores)
+    exact = value_and_slopes(module, scores.detach().double(), labels)[1]
+    assert (np.abs(exact) < torch.finfo(torch.float16).smallest_normal).any()
+    np.testing.assert_allclose(scaled.double() / 2.0**14, exact, rtol=1e-3, atol=1e-10)
+
+
 def test_a_large_batch_of_half_precision_does_not_overflow():
     scores = torch.full((4096,), 20.0, dtype=torch.float16)
     value, slopes = value_and_slopes(RankedRangeLoss((0.0, 1.0)), scores, torch.zeros(4096))

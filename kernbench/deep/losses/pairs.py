@@ -24,14 +24,17 @@ class _OnTheHost(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, value_and_subgradient):
         value, slopes = value_and_subgradient(scores.detach().cpu().double().numpy())  # mps has no float64
-        ctx.save_for_backward(torch.from_numpy(slopes).to(scores.dtype).to(scores.device))
+        # Half precision would lose small slopes before a `torch.amp.GradScaler` multiplies them.
+        wide = torch.promote_types(scores.dtype, torch.float32)
+        ctx.save_for_backward(torch.from_numpy(slopes).to(wide).to(scores.device))
+        ctx.dtype = scores.dtype
         return scores.new_tensor(value)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, slope):
         (slopes,) = ctx.saved_tensors
-        return slope * slopes, None
+        return (slope * slopes).to(ctx.dtype), None
 
 
 class PartialAUCLoss(torch.nn.Module):
