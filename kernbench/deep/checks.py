@@ -47,6 +47,7 @@ class Classes:
 
     def __init__(self, labels, both=True):
         labels = torch.as_tensor(labels)
+        labels = labels if labels.dtype.is_signed else labels.int()  # of uint8, 255 would equal -1
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.ndim != 1:

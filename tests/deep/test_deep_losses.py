@@ -188,6 +188,7 @@ def test_a_column_of_scores_is_a_vector_of_them():
         (torch.arange(4), [0, 1, 0, 1], "floating-point"),
         (torch.randn(4), [0, 1, 2, 1], "0 and 1, or -1 and 1"),
         (torch.randn(4), [-1, 0, 1, 1], "0 and 1, or -1 and 1"),
+        (torch.randn(4), np.array([255, 1, 1, 255], dtype=np.uint8), "0 and 1, or -1 and 1"),
         (torch.randn(4), [0.0, 1.0, np.nan, 1.0], "0 and 1, or -1 and 1"),
         (torch.randn(4), [0, 1, 0], "a label per score"),
         (torch.tensor([1.0, np.nan, 0.0, 2.0]), [0, 1, 0, 1], "finite"),
@@ -196,7 +197,7 @@ def test_a_column_of_scores_is_a_vector_of_them():
 )
 def test_bad_batches(module, scores, labels, said):
     with pytest.raises(ValueError, match=said):
-        module(scores, torch.tensor(labels))
+        module(scores, torch.as_tensor(labels))
 
 
 @pytest.mark.parametrize("module", [PairwiseLoss(), PartialAUCLoss(), AUCMarginLoss()])
