@@ -165,7 +165,7 @@ def auc_interval(
         Between 0 and 1.
     n_resamples : int, default=1000
         Number of bootstrap samples.
-    random_state : None, int, RandomState or Generator
+    random_state : None, int, RandomState or Generator, default=None
         Source of the bootstrap samples. None is NumPy's global state (``np.random.seed``).
     pos_label : label, optional
         The positive class; by default the larger label.

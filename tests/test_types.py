@@ -13,7 +13,9 @@ from typing import get_type_hints
 import pytest
 
 import kernbench
-from kernbench._models import MODELS
+from kernbench import plot
+from kernbench._models import BY_NAME, MODELS
+from kernbench.distributed import Distributed
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools" / "types"
 SCRIPT = TOOLS / "stubs"
@@ -74,6 +76,38 @@ def test_every_parameter_of_a_model_has_a_type(model):
         assert not missing, f"{model.name}.{method}: {missing}"
 
 
+def documented_attributes(cls):
+    """Fitted attributes of a docstring, and of those of the models whose attributes it says it has, too."""
+    section = re.split(r"\n\n\S+[^\n]*\n---", inspect.getdoc(cls).partition("\nAttributes\n----------\n")[2])[0]
+    names = set(re.findall(r"\b\w+_\b", " ".join(re.findall(r"(?m)^\w+(?:, \w+)*", section))))
+    for name in re.findall(r"All other attributes are those of `(\w+)`", section):
+        names |= documented_attributes(BY_NAME[name].load())
+    return names
+
+
+def declared_attributes(cls):
+    """Names that a type checker finds in a class: those of its body, and those that its methods assign to ``self``."""
+    names = set()
+    for base in cls.__mro__:
+        names |= vars(base).keys() | inspect.get_annotations(base).keys()
+        if base.__module__.startswith("kernbench"):
+            nodes = [node for node in ast.walk(ast.parse(inspect.getsource(base))) if isinstance(node, ast.Attribute)]
+            names |= {
+                node.attr for node in nodes if isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self"
+            }
+    return names
+
+
+FITTED = [*(model.load() for model in MODELS), *(getattr(plot, name) for name in plot.__all__), Distributed]
+
+
+@pytest.mark.parametrize("cls", FITTED, ids=lambda cls: cls.__name__)
+def test_every_documented_attribute_is_declared(cls):
+    """Checkers that read the sources of scikit-learn, as pyright does, call any other one an error."""
+    documented = documented_attributes(cls)
+    assert documented and documented <= declared_attributes(cls)
+
+
 # What some models choose by themselves and others are given; and kernels, of which functions have no random features.
 DIFFER = {"alphas", "batch_size", "block_size", "kernel", "n_features", "n_landmarks"}
 
@@ -117,6 +151,8 @@ def test_a_result_of_several_parts_is_a_tuple_of_as_many_types():
 
 def test_what_users_write_runs(tmp_path, monkeypatch, capsys):
     """Type checkers do not: they believe wrong types of results."""
+    pytest.importorskip("matplotlib.pyplot").switch_backend("agg")
     monkeypatch.chdir(tmp_path)
     found = runpy.run_path(str(TOOLS / "typical_use.py"))
-    assert found["n_predicted"] == len(found["mean"]) == len(found["X"])
+    assert found["n_predicted"] == found["n_in_file"] == len(found["mean"]) == len(found["X"])
+    assert found["unlabelled"]

@@ -1,7 +1,6 @@
 """`Distributed`: an estimator that is fitted to rows in files, in chunks, or on a Dask cluster."""
 
 from copy import copy
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
-from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import available_bytes
 from kernbench.distributed.blocks.random_rows import chunks_in_order
 from kernbench.distributed.cluster.workers import free_bytes
@@ -58,6 +56,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         The fitted plain estimator, which can be saved, loaded and used without this one.
     classes_ : ndarray
     n_features_in_, n_samples_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, if X had any.
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
         With a client: the number of passes over the rows in the run of the solver, and the bytes of arrays sent to and
         received from workers. If the estimator has callbacks, these are also columns of its ``trace_``.
@@ -91,23 +91,27 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     (2000,)
     """
 
-    n_samples_: Any
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    n_samples_: int
+    n_passes_: int
+    n_bytes_sent_: int
+    n_bytes_received_: int
 
     def __init__(self, estimator: Any, client: Any = None, *, memory: Any = "auto") -> None:
         self.estimator = estimator
         self.client = client
         self.memory = memory
 
-    def fit(
-        self, X: str | Path | list[Any], y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit a copy of the estimator, ``estimator_``.
 
         Parameters
         ----------
         X : str, Path or list
             Files or chunks; see the notes.
-        y : array-like, str, Path, int, list or None
+        y : array-like, str, Path, int or list, default=None
             Labels, or files of labels; for a density ratio the rows of the other sample, as X.
         sample_weight : array-like of shape (n_samples,), str, Path or list, default=None
             As for the estimator; as arrays or ``.npy`` files.
@@ -142,7 +146,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         return self
 
     @available_if(_learns_from_streams)
-    def partial_fit(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Call ``partial_fit`` of the estimator for more rows, in their order, some 16,000 or more at a time.
 
         Parameters
@@ -185,13 +189,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         self._describe()
         return self
 
-    def path(
-        self,
-        X: Rows,
-        y: ArrayLike | None = None,
-        strengths: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> list[Any]:
+    def path(self, X: Any, y: Any = None, strengths: ArrayLike | None = None, sample_weight: Any = None) -> list[Any]:
         """Fit a model for each of several strengths, ``alpha`` or ``C``, each from the previous solution.
 
         Parameters

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
@@ -13,7 +12,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from kernbench._typing import Rows
 from kernbench.distributed.blocks.file_blocks import FileBlocks
 from kernbench.distributed.cluster.collections import gathered, is_collection, predicted_lazily
 from kernbench.distributed.reading import NO_LABELS
@@ -36,27 +34,27 @@ class Predictions:
     """The methods of a fitted `Distributed`. Those for Dask collections are lazy and run on the workers."""
 
     @_has("decision_function")
-    def decision_function(self, X: Rows) -> Any:
+    def decision_function(self, X: Any) -> Any:
         """Return the scores of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("decision_function", X)
 
     @_has("score_samples")
-    def score_samples(self, X: Rows) -> Any:
+    def score_samples(self, X: Any) -> Any:
         """Return the scores of a novelty detector for rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("score_samples", X)
 
     @_has("log_ratio")
-    def log_ratio(self, X: Rows) -> Any:
+    def log_ratio(self, X: Any) -> Any:
         """Return the logarithms of a density ratio at rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("log_ratio", X)
 
     @_has("ratio")
-    def ratio(self, X: Rows) -> Any:
+    def ratio(self, X: Any) -> Any:
         """Return a density ratio at rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("ratio", X)
 
     @_has("predict")
-    def predict(self, X: Rows, return_std: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return the labels or targets of rows in files, chunks, an array or a Dask collection.
 
         Parameters
@@ -71,12 +69,12 @@ class Predictions:
         return both[:, 0], both[:, 1]
 
     @_has("predict_proba")
-    def predict_proba(self, X: Rows) -> Any:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the classes of rows in files, chunks, an array or a Dask collection."""
         return self._of_rows("predict_proba", X)
 
     @_has("score")
-    def score(self, X: Rows, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Any:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Return the accuracy, or R² of targets; for a Dask array y computed on the workers.
 
         Labels and weights are given as to `fit`: labels of svmlight files are found, a column of them is named by `y`.

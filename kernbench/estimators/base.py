@@ -15,7 +15,21 @@ from kernbench.saving.model_file import Saved
 
 
 class Model(WholeFits, CallbackSupport, Saved, NestedKernel, BaseEstimator):
-    """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks."""
+    """An estimator that can be saved, takes sparse rows and reports to scikit-learn's callbacks.
+
+    Most fitted attributes are set by functions of the fit, where type checkers do not look: classes declare them.
+    """
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    n_iter_: np.ndarray
+    n_kernel_evaluations_: int
+    converged_: bool
+    fit_status_: int
+    status_: Any  # this, the trace, objectives and gaps are lists and arrays for several problems
+    trace_: Any
+    objective_: Any
+    duality_gap_: Any
 
     _twin = "compiled"  # "reference" in the tests that compare the two
 
@@ -29,9 +43,18 @@ class Model(WholeFits, CallbackSupport, Saved, NestedKernel, BaseEstimator):
 class Classifier(ClassifierMixin, Model):
     """A classifier that can be saved and takes sparse rows."""
 
+    classes_: np.ndarray
+
 
 class KernelModel(Model):
     """An estimator with a parameter ``kernel``, which may be precomputed."""
+
+    kernel_: Any
+    dtype_: str
+    intercept_: Any
+    support_: np.ndarray
+    support_vectors_: Any
+    dual_coef_: np.ndarray
 
     def support_only(self) -> Any:
         """Return a copy that predicts from the kernel values of the support vectors only, for a precomputed kernel.
@@ -72,6 +95,8 @@ class KernelModel(Model):
 
 class KernelClassifier(ClassifierMixin, KernelModel):
     """A classifier with a parameter ``kernel``, which may be precomputed."""
+
+    classes_: np.ndarray
 
 
 class KernelRegressor(RegressorMixin, KernelModel):

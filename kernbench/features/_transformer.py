@@ -42,6 +42,9 @@ class KernelTransformer(
     it was.
     """
 
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
     def transform(self, X: Rows) -> np.ndarray:
         """Return the features of each row.
 

@@ -232,7 +232,7 @@ class Kernel:
 class _Combination(Kernel):
     """Base class of sums and products."""
 
-    kernels: tuple[Any, ...]
+    kernels: Sequence[Any]
 
     def _set_components(self):
         """Check `kernels` and make them a tuple."""
@@ -274,7 +274,7 @@ class Sum(_Combination):
         Positive, one for each kernel; by default all are 1.
     """
 
-    weights: tuple[float, ...] | None = None
+    weights: Sequence[float] | None = None
     routine: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:

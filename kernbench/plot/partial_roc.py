@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._random import generator_of
-from kernbench._typing import RandomState
+from kernbench._typing import RandomState, Rows
 from kernbench.metrics import auc_interval, partial_auc, roc_curve
 from kernbench.pairs.curve import roc_vertices
 from kernbench.pairs.intervals import bootstrap_band
@@ -92,7 +92,7 @@ class PartialROCDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: ArrayLike,
+        X: Rows,
         y: ArrayLike,
         *,
         fpr_range: tuple[float, float] | None = None,
@@ -111,7 +111,7 @@ class PartialROCDisplay:
         ----------
         estimator : estimator
             Fitted; scores are those of ``decision_function``, or the second column of ``predict_proba``.
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, CSR matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Labels; ``estimator.classes_[1]`` is positive.
         fpr_range : (float, float), optional

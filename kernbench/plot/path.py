@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
+from kernbench._typing import Rows
 from kernbench.plot._drawing import axes_for, last_step
 
 STRENGTHS = ("C", "alpha")
@@ -89,7 +90,7 @@ class PathDisplay:
         models: list[Any],
         values: str | Callable[..., Any] = "coef",
         *,
-        X: ArrayLike | None = None,
+        X: Rows | None = None,
         y: ArrayLike | None = None,
         ax: Any = None,
         **line_kw: Any,
@@ -104,7 +105,7 @@ class PathDisplay:
             What to draw: coefficients of a linear model, the objective, the number of support vectors, the score on
             `X` and `y`, or what ``values(model)`` returns, a number or an array.
         X, y : array-like, optional
-            Rows and labels or targets of the score.
+            Rows, which may be sparse, and labels or targets of the score.
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
         **line_kw : dict

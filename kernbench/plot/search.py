@@ -54,6 +54,10 @@ class SearchDisplay:
     ('C', (2, 3))
     """
 
+    figure_: Any
+    lines_: list[Any]
+    surface_: Any
+
     def __init__(
         self,
         x: ArrayLike,
@@ -148,7 +152,7 @@ class SearchDisplay:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
         if kind == "surface" and min(self.means.shape) < 2:
             raise ValueError("a surface needs two values of each of two parameters: choose kind='lines'")
-        self.ax_ = axes_for(ax)
+        self.ax_: Any = axes_for(ax)
         self.figure_, self.lines_ = self.ax_.figure, []
         (self._draw_lines if kind == "lines" else self._draw_surface)(line_kw)
         self.ax_.set(xlabel=self.x_name)

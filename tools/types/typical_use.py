@@ -8,25 +8,33 @@ from scipy import sparse
 
 from kernbench import (
     ROCSVC,
+    DoublyStochasticClassifier,
     DoublyStochasticGPRegressor,
     KernelSVC,
+    KernelSVCCV,
     KernelSVR,
     LinearSVC,
     PartialAUCClassifier,
     RankedRangeRegressor,
 )
+from kernbench.datasets import read_file, write_npz
+from kernbench.distributed import Distributed
 from kernbench.features import Nystroem
-from kernbench.kernels import Gaussian
+from kernbench.kernels import DotProduct, Gaussian, Sum
 from kernbench.metrics import partial_auc, roc_auc, roc_curve
+from kernbench.plot import PartialROCDisplay, SearchDisplay
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 y = (X[:, 0] > 0).astype(int)
 
 model = KernelSVC(C=10.0, gamma="scale", random_state=0).fit(X, y, sample_weight=np.ones(40))
 assert_type(model, KernelSVC)
-labels = model.predict(sparse.csr_matrix(X))
+rows = sparse.csr_matrix(X)
+labels = model.predict(rows)
 scores = model.decision_function(X)
 model.save(Path("model.npz"))
+print(model.duality_gap_ / model.objective_, model.n_iter_.sum(), model.support_vectors_.shape, model.converged_)
+assert_type(model.classes_, np.ndarray)
 
 along = KernelSVC(kernel=Gaussian(1.0), callback=print).path(X, y, [0.1, 1.0])
 assert_type(along, list[KernelSVC])
@@ -46,3 +54,14 @@ mean, deviation = process.predict(X, return_std=True)
 PartialAUCClassifier((0.0, 0.5), kernel="rbf", gamma=0.1, landmarks=X[:8]).fit(X, y)
 RankedRangeRegressor((0.1, 1.0), kernel=Gaussian(1.0), max_seconds=1.5).fit(X, X[:, 0])
 features = Nystroem(n_landmarks=10).fit_transform(X)
+
+KernelSVC(Sum([Gaussian(1.0), DotProduct([0.0, 1.0])], weights=[0.5, 1.0])).fit(X, y)
+DoublyStochasticClassifier(max_iter=2).fit(rows, y, X_val=rows, y_val=y)
+search = KernelSVCCV([1.0, 10.0], [0.1], cv=3).fit(X, y)
+SearchDisplay.from_estimator(search).figure_.set_size_inches(4, 3)
+PartialROCDisplay.from_estimator(ranking, rows, y).figure_.set_size_inches(4, 3)
+
+write_npz("rows.npz", X, y)
+unlabelled = read_file("rows.npz", label=None)[1] is None
+np.save("rows.npy", X)
+n_in_file = Distributed(ROCSVC()).fit(Path("rows.npy"), y).decision_function(Path("rows.npy")).shape[0]

@@ -21,7 +21,7 @@ from kernbench.datasets.readers.delimited_layout import (
 
 def read_csv(
     path: str | Path, *, label: int | str | None = -1, delimiter: str | None = None, header: Any = "auto"
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray | Any]:
     """Read a table of numbers with a label column, plain or compressed with gzip, bzip2 or xz.
 
     Parameters

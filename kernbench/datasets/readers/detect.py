@@ -27,7 +27,7 @@ _SAMPLE_BYTES = 65536
 
 def read_file(
     path: str | Path, *, label: int | str | None = -1, n_features: int | None = None
-) -> tuple[Any, np.ndarray]:
+) -> tuple[Any, np.ndarray | Any]:
     """Read examples and labels from a file, plain or compressed with gzip, bzip2 or xz.
 
     ``.npz`` is a NumPy archive (:func:`read_npz`), ``.csv`` and ``.tsv`` are tables (:func:`read_csv`),

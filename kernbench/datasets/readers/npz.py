@@ -28,7 +28,7 @@ _DAMAGE = (ValueError, EOFError, OSError, KeyError, RuntimeError, NotImplemented
            zlib.error)  # fmt: skip
 
 
-def read_npz(path: str | Path, *, part: str | None = None, labelled: bool = True) -> tuple[Any, np.ndarray]:
+def read_npz(path: str | Path, *, part: str | None = None, labelled: bool = True) -> tuple[Any, np.ndarray | Any]:
     """Read examples and labels from a NumPy archive; pickled objects are rejected.
 
     Parameters
@@ -45,7 +45,7 @@ def read_npz(path: str | Path, *, part: str | None = None, labelled: bool = True
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         float32 stays float32; all other numeric types become float64.
     y : ndarray of shape (n_samples,) or None
-        Labels as stored; whole float labels become int64.
+        Labels as stored; booleans and whole float labels become int64.
 
     Raises
     ------

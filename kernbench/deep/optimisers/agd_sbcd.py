@@ -157,7 +157,7 @@ class AGDSBCD(SBCD):
             Returns the scores of the batch, shape (B,) or (B, 1), with their graph.
         labels : Tensor of shape (B,) or (B, 1)
             0 and 1, or -1 and 1.
-        indices : Tensor of shape (B,), int
+        indices : Tensor of shape (B,), int, default=None
             Of each example among those of its class (see `IndexedDataset`); those of negatives are not used, and none
             are with ``thresholds="exact"``.
 

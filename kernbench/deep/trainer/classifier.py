@@ -129,7 +129,16 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
     True
     """
 
+    module_: Any
+    classes_: np.ndarray
     intercept_: np.ndarray
+    best_state_: Any
+    last_state_: dict[str, Any]
+    validation_score_: float | None
+    best_n_iter_: int
+    n_iter_: int
+    status_: str
+    trace_: dict[str, Any]
 
     def __init__(
         self,
@@ -176,7 +185,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Train a copy of the module.
 
         Parameters
@@ -209,7 +218,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         fitting.use(self, which)
         return self
 
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
+    def decision_function(self, X: Any) -> np.ndarray:
         """Return the scores of examples: the larger, the more likely positive.
 
         Parameters
@@ -224,7 +233,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         """
         return self._scores(X) + self.intercept_[0]
 
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: Any) -> np.ndarray:
         """Return the label of each example.
 
         Parameters
@@ -239,7 +248,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
     @available_if(lambda self: self.method == "cross-entropy")
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities; only for ``method="cross-entropy"``, since the other losses only rank.
 
         They are 1 / (1 + exp(-score)), whatever the threshold.
@@ -257,7 +266,7 @@ class DeepPartialAUCClassifier(WholeFits, ClassifierMixin, BaseEstimator):
             positive = 1.0 / (1.0 + np.exp(-self._scores(X)))
         return np.column_stack([1.0 - positive, positive])
 
-    def adjust_threshold(self, X: ArrayLike, y: ArrayLike, threshold: str | float | tuple[str, float]) -> Self:
+    def adjust_threshold(self, X: Any, y: ArrayLike | None, threshold: str | float | tuple[str, float]) -> Self:
         """Set ``intercept_`` by the scores of examples other than those of `fit`.
 
         Parameters

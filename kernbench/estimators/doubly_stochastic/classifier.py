@@ -271,7 +271,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        X_val: ArrayLike | None = None,
+        X_val: Rows | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
@@ -285,7 +285,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
             mean. Rows of weight 0 are left out, as is a class that has no others, if two classes remain.
         X_val, y_val : array-likes, default=None
-            Rows and labels on which the error is traced, ``trace_["validation_error"]``.
+            Rows, which may be sparse, and labels on which the error is traced, ``trace_["validation_error"]``.
 
         Returns
         -------
@@ -340,7 +340,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         chunks: Any,
         classes: ArrayLike | None = None,
         *,
-        X_val: ArrayLike | None = None,
+        X_val: Rows | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.

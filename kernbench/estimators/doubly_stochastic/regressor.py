@@ -241,7 +241,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
-        X_val: ArrayLike | None = None,
+        X_val: Rows | None = None,
         y_val: ArrayLike | None = None,
     ) -> Self:
         """Fit the model.
@@ -255,7 +255,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
             mean. Rows of weight 0 are left out.
         X_val, y_val : array-likes, default=None
-            Rows and targets on which the mean loss is traced, ``trace_["validation_loss"]``.
+            Rows, which may be sparse, and targets on which the mean loss is traced, ``trace_["validation_loss"]``.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_batch(X, self._source_of(X, y, weights), weights=weights)
         return self
 
-    def fit_chunks(self, chunks: Any, *, X_val: ArrayLike | None = None, y_val: ArrayLike | None = None) -> Self:
+    def fit_chunks(self, chunks: Any, *, X_val: Rows | None = None, y_val: ArrayLike | None = None) -> Self:
         """Fit to chunks of data, which may be larger than memory, in one pass.
 
         Parameters

@@ -110,6 +110,9 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
     loss: str
     fit_intercept: bool
 
+    solver_: str
+    offset_: float
+
     # Of every model of a task of SMO, fixed here.
     solver, loss, fit_intercept = "smo", "one_class", False
 

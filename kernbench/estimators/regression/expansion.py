@@ -22,6 +22,8 @@ from kernbench.validation.numbers import check_number
 class ExpansionRegressor(RegressorMixin, Expansion, KernelModel):
     """Prediction from ``support_vectors_``, ``dual_coef_`` and ``intercept_``, of one output or several."""
 
+    solver_: str
+
     def predict(self, X: Rows) -> np.ndarray:
         """Return f(x) + b of each row.
 

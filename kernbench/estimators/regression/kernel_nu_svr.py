@@ -101,6 +101,8 @@ class KernelNuSVR(KernelSVR):
     loss: str
     epsilon: Any
 
+    epsilon_: float
+
     loss, epsilon = "nu_residual", None  # of the regressor that this is
     _task = KernelNuSVRTask
 

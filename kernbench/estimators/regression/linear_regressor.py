@@ -146,6 +146,12 @@ class LinearRegressor(RegressorMixin, Model):
     True
     """
 
+    coef_: np.ndarray
+    intercept_: Any
+    solver_: str
+    dtype_: str
+    n_inner_products_: int
+
     def __init__(
         self,
         loss: str = "squared_error",

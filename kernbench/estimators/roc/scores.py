@@ -100,6 +100,15 @@ class SpaceModel:
     ``feature_map_`` and ``intercept_``.
     """
 
+    features_: str
+    feature_map_: Any
+    feature_coef_: np.ndarray
+    coef_: np.ndarray
+    loss_: str
+    validation_score_: float
+    best_n_iter_: int
+    subproblem_gap_: float
+
     _default_landmarks = DEFAULT_CHOICE
 
     def _scores(self, X):

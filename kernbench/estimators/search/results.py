@@ -83,6 +83,9 @@ def index_chosen(refit, table):
 class SearchResult:
     """Mixin of estimators that choose parameters of another one and are the chosen one after fitting."""
 
+    oof_decision_: np.ndarray
+    oof_prediction_: np.ndarray  # of a regressor, in its place
+
     _of_search: tuple[str, ...] = OF_SEARCH
     _oof_name = "oof_decision_"
 

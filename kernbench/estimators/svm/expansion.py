@@ -74,6 +74,9 @@ class Expansion:
     functions are computed from their weights, in float64: far from the origin sums over support vectors cancel.
     """
 
+    centre_: Any
+    shape_fit_: tuple[int, int]
+
     _takes_objects = True  # with a kernel that is a Python function, see `check_rows`
 
     def _checked(self, X):
@@ -116,6 +119,10 @@ class ExpansionClassifier(Expansion, KernelClassifier):
     The estimator has the parameters ``kernel``, ``loss``, ``decision_function_shape`` and ``break_ties`` and, when
     fitted, ``classes_``, ``class_weight_``, ``kernel_`` and ``dtype_``.
     """
+
+    class_weight_: np.ndarray
+    n_support_: np.ndarray
+    objective_of_sample_: Any
 
     def decision_function(self, X: Rows) -> np.ndarray:
         """Return the decision values of rows.

@@ -126,6 +126,8 @@ class KernelNuSVC(ExpansionClassifier):
     multi_class: str
     solver_options: Any
 
+    rho_: np.ndarray
+
     # Of every model of a task of SMO on pairs of classes, fixed here.
     solver, loss, fit_intercept, multi_class, solver_options = "smo", "nu_margin", True, "ovo", None
 

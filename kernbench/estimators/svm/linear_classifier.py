@@ -23,6 +23,14 @@ def labels_of(values, classes):
 class LinearClassifier(Classifier):
     """Prediction from ``coef_``, ``intercept_`` and ``classes_``."""
 
+    class_weight_: np.ndarray
+    coef_: Any
+    intercept_: np.ndarray
+    loss_: str
+    solver_: str
+    dtype_: str
+    n_inner_products_: int
+
     def decision_function(self, X: Rows) -> np.ndarray:
         """Return the decision values of rows.
 
@@ -66,7 +74,7 @@ class LinearClassifier(Classifier):
         Another ``fit`` makes it dense again.
         """
         check_is_fitted(self)
-        self.coef_: Any = sparse.csr_matrix(self.coef_)
+        self.coef_ = sparse.csr_matrix(self.coef_)
         return self
 
     def densify(self) -> Self:

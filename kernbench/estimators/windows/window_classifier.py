@@ -8,6 +8,8 @@ from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW
 class WindowClassifier(RankingClassifier):
     """A classifier that ranks and, when fitted, has ``fpr_range_``."""
 
+    fpr_range_: tuple[float, float]
+
     def _threshold(self, threshold):
         check_threshold(threshold, THRESHOLDS)
         if threshold != WINDOW:

@@ -125,6 +125,8 @@ class Nystroem(KernelTransformer):
     """
 
     landmarks_: Any
+    landmark_indices_: np.ndarray
+    eigenvalues_: np.ndarray
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """Kernels of the inner product <x, z>: linear, cosine, polynomial, power series, sigmoid, arc-cosine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, ldexp, log2
 from numbers import Real
@@ -119,7 +119,7 @@ class DotProduct(Kernel):
         gives the first n of exp(<x, z>).
     """
 
-    coefficients: tuple = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
+    coefficients: Sequence[float] = (1.0, 1.0, 1 / 2, 1 / 6, 1 / 24)
     routine: ClassVar[str] = "power-series"
     refuses_infinity: ClassVar[bool] = False
 
