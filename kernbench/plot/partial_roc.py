@@ -66,10 +66,10 @@ class PartialROCDisplay:
     fpr: np.ndarray
     tpr: np.ndarray
     fpr_range: tuple[float, float]
-    area: float | None
+    area: Any  # None only where a curve is given without it
     interval: Any
     band: Any
-    rates: tuple[float, float] | None
+    rates: Any
     name: str | None
     line_: Any
 

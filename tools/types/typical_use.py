@@ -59,7 +59,9 @@ KernelSVC(Sum([Gaussian(1.0), DotProduct([0.0, 1.0])], weights=[0.5, 1.0])).fit(
 DoublyStochasticClassifier(max_iter=2).fit(rows, y, X_val=rows, y_val=y)
 search = KernelSVCCV([1.0, 10.0], [0.1], cv=3).fit(X, y)
 SearchDisplay.from_estimator(search).figure_.set_size_inches(4, 3)
-PartialROCDisplay.from_estimator(ranking, rows, y).figure_.set_size_inches(4, 3)
+display = PartialROCDisplay.from_estimator(ranking, rows, y)
+display.figure_.set_size_inches(4, 3)
+print(display.area > 0.5, display.rates[0])
 
 write_npz("rows.npz", X, y)
 unlabelled = read_file("rows.npz", label=None)[1] is None
