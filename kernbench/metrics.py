@@ -64,6 +64,7 @@ def roc_auc(y: ArrayLike, score: ArrayLike, *, sample_weight: ArrayLike | None =
 
     Examples
     --------
+    >>> from kernbench.metrics import roc_auc
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
@@ -124,6 +125,7 @@ def partial_auc(
 
     Examples
     --------
+    >>> from kernbench.metrics import partial_auc
     >>> partial_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], fpr_range=(0, 0.5))
     0.5
     """
@@ -186,6 +188,7 @@ def auc_interval(
 
     Examples
     --------
+    >>> from kernbench.metrics import auc_interval
     >>> found = auc_interval([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.9])
     >>> round(found.auc, 3), round(found.low, 3), round(found.high, 3)
     (0.889, 0.261, 0.995)
@@ -242,6 +245,7 @@ def auc_difference(
 
     Examples
     --------
+    >>> from kernbench.metrics import auc_difference
     >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> found = auc_difference(y, [1, 2, 3, 5, 4, 6, 7, 8], [1, 5, 3, 7, 2, 6, 4, 8])
     >>> round(found.difference, 4), round(found.p_value, 3)
@@ -290,6 +294,7 @@ def roc_curve(
 
     Examples
     --------
+    >>> from kernbench.metrics import roc_curve
     >>> fpr, tpr, thresholds = roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> fpr, tpr
     (array([0. , 0. , 0.5, 0.5, 1. ]), array([0. , 0.5, 0.5, 1. , 1. ]))
@@ -364,6 +369,7 @@ def threshold_for(
 
     Examples
     --------
+    >>> from kernbench.metrics import threshold_for
     >>> y, score = [1, 1, 1, 0, 0, 0, 0], [3, 2, 1, 2.5, 1, 0, -1]
     >>> threshold_for(y, score, sensitivity=0.6)
     2.0
@@ -418,6 +424,7 @@ def ranked_range(losses: ArrayLike, m: int, n: int) -> float:
 
     Examples
     --------
+    >>> from kernbench.metrics import ranked_range
     >>> ranked_range([5, 1, 4, 2, 3], 1, 3)
     7.0
     """

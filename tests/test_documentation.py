@@ -1,6 +1,7 @@
 """What the README, the pages of docs/ and the docstrings show runs as it stands there."""
 
 import ast
+import builtins
 import doctest
 import re
 import shlex
@@ -57,6 +58,35 @@ def test_examples_of_docstrings_run(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     results = doctest.testmod(import_module(module))
     assert results.attempted > 0 and results.failed == 0
+
+
+def undefined_names(docstring):
+    """Names that the example of a docstring uses and neither imports nor defines."""
+    examples = doctest.DocTestParser().get_examples(docstring)
+    nodes = list(ast.walk(ast.parse("".join(example.source for example in examples))))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    known = {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    known |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in names} - known - vars(builtins).keys()
+
+
+def test_names_that_an_example_does_not_define_are_found():
+    assert undefined_names(">>> import a.b, c as d\n>>> e = [a, d, *(f(g) for g in range(3))]") == {"f"}
+    assert undefined_names(">>> def f(a=b):\n...     return a\n>>> f(c)\n1") == {"b", "c"}
+
+
+def test_examples_of_docstrings_import_what_they_use():
+    """Whoever copies one from the site has none of the names of its module."""
+    missing = {}
+    for path in sorted((ROOT / "kernbench").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and (docstring := ast.get_docstring(node)):
+                if names := undefined_names(docstring):
+                    missing[f"{path.stem}.{node.name}"] = names
+    assert missing == {}
 
 
 def test_pages_with_snippets_are_found():

@@ -45,6 +45,7 @@ class PairBatchSampler(Sampler):
 
     Examples
     --------
+    >>> from kernbench.deep import PairBatchSampler
     >>> sampler = PairBatchSampler([0, 1, 0, 1, 0, 0], n_positive=1, n_negative=2, seed=0)
     >>> len(sampler), list(sampler)
     (2, [[1, 0, 2], [3, 4, 2]])
@@ -114,6 +115,7 @@ class IndexedDataset(Dataset):
 
     Examples
     --------
+    >>> from kernbench.deep import IndexedDataset
     >>> IndexedDataset([10.0, 11.0, 12.0], [0, 1, 1])[2]
     (12.0, 1, 1)
     """

@@ -33,6 +33,7 @@ def losses_of(*kinds, first=None, **properties):
 
     Examples
     --------
+    >>> from kernbench.losses.table import losses_of
     >>> losses_of("margin", smooth=True)
     ('squared_hinge', 'log_loss')
     >>> losses_of("margin", "residual", quadratic_dual=False)

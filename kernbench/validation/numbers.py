@@ -25,6 +25,7 @@ def check_number(name, value, *, above=None, at_least=None, below=None, at_most=
     unit : str, default=""
         For the message: follows the kind of number, such as ``" of seconds, or None"``.
 
+    >>> from kernbench.validation.numbers import check_number
     >>> check_number("C", 2.5, above=0)
     2.5
     >>> check_number("n_blocks", 0, at_least=1, whole=True)

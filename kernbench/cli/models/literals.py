@@ -11,6 +11,7 @@ _WORDS = {"true": True, "false": False, "none": None, "null": None}
 def parse_value(text):
     """Return `text` as a Python literal (number, True, None, list, …) if it is one, else unchanged.
 
+    >>> from kernbench.cli.models.literals import parse_value
     >>> parse_value("1e-3"), parse_value("rbf"), parse_value("none")
     (0.001, 'rbf', None)
     """

@@ -27,6 +27,7 @@ class AUCMarginLoss(torch.nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from kernbench.deep import AUCMarginLoss
     >>> AUCMarginLoss()(torch.tensor([2.0, 0.0, 1.0, -1.0]), torch.tensor([1, 1, 0, 0]))
     tensor(2.)
     """

@@ -62,6 +62,7 @@ class PartialAUCLoss(torch.nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from kernbench.deep import PartialAUCLoss
     >>> scores = torch.tensor([1.0, 0.0, 2.0, 0.5, -1.0, 0.0], requires_grad=True)
     >>> loss = PartialAUCLoss((0.25, 0.75))(scores, torch.tensor([1, 1, 0, 0, 0, 0]))
     >>> loss.backward()
@@ -117,6 +118,7 @@ class PairwiseLoss(torch.nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from kernbench.deep import PairwiseLoss
     >>> PairwiseLoss("hinge")(torch.tensor([2.0, 0.5, 0.0, 1.0]), torch.tensor([1, 1, 0, 0]))
     tensor(0.5000)
     """

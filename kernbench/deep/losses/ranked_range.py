@@ -36,6 +36,7 @@ class RankedRangeLoss(torch.nn.Module):
     Examples
     --------
     >>> import torch
+    >>> from kernbench.deep import RankedRangeLoss
     >>> scores, targets = torch.tensor([5.0, 1.0, 4.0, 2.0, -3.0]), torch.zeros(5)
     >>> RankedRangeLoss((1, 3), loss="absolute_error")(scores, targets)
     tensor(3.5000)

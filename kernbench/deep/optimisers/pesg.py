@@ -52,6 +52,7 @@ class PESG(ScoreOptimizer):
     Examples
     --------
     >>> import torch
+    >>> from kernbench.deep import PESG
     >>> X, y = torch.randn(200, 5), torch.arange(200) % 4 == 0
     >>> module = torch.nn.Linear(5, 1)
     >>> optimizer = PESG(module.parameters())
