@@ -35,8 +35,8 @@ class RandomFeatures(KernelTransformer):
         SkewedIntersection ExponentialSemigroup ReciprocalSemigroup ArcCosine``, or sums and products of
         these.
     n_features : int, default=256
-        Columns of the result (scikit-learn's ``n_components``); an exact map has d columns, even if that is fewer. The
-        terms of a sum share them.
+        Columns of the result (scikit-learn's ``n_components``). An exact map has d columns instead, which may be fewer
+        or, if it was asked for by ``form="exact"``, more. The terms of a sum share them.
     gamma : {"scale", "auto", "median"} or float, default="scale"
         Parameter of a kernel that is given by name, as are `degree` and `coef0`.
     degree : int, default=3

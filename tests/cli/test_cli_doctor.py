@@ -70,6 +70,16 @@ def test_a_package_that_is_missing_is_named(monkeypatch):
     assert found.status == BROKEN and found.remedy == "python -m pip install rich"
 
 
+def test_git_is_not_to_be_installed_by_pip(monkeypatch):
+    monkeypatch.setattr(surroundings, "version", lambda package: "0.6")
+    monkeypatch.setattr(surroundings, "find_spec", lambda module: None if module == "virtualenv" else module)
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    (found,) = surroundings.asv()
+    assert found.status == LACK and found.found == "asv 0.6 lacks virtualenv, git"
+    pip, git = found.remedy.split("; ")
+    assert pip == "python -m pip install virtualenv" and "pip" not in git
+
+
 def test_a_module_that_cannot_be_imported_is_broken(monkeypatch):
     def fail(name):
         raise ImportError("undefined symbol")

@@ -43,10 +43,11 @@ def asv():
     """airspeed velocity, for benchmarks over commits."""
     if find_spec("asv") is None:
         return [Finding("asv", LACK, "not installed: no benchmarks over commits", install("asv", "virtualenv"))]
-    missing = [name for name in ("virtualenv",) if find_spec(name) is None]
-    missing += [] if shutil.which("git") else ["git"]
-    if missing:
-        return [Finding("asv", LACK, f"asv {version('asv')} lacks {', '.join(missing)}", install(*missing))]
+    remedies = {} if find_spec("virtualenv") else {"virtualenv": install("virtualenv")}
+    if shutil.which("git") is None:
+        remedies["git"] = "install git, which is no Python package"
+    if remedies:
+        return [Finding("asv", LACK, f"asv {version('asv')} lacks {', '.join(remedies)}", "; ".join(remedies.values()))]
     return [Finding("asv", OK, f"{version('asv')}; see asv_bench/README.md")]
 
 
