@@ -54,6 +54,15 @@ class SearchDisplay:
     ('C', (2, 3))
     """
 
+    x: np.ndarray
+    lines: list[Any]
+    means: np.ndarray
+    errors: np.ndarray
+    certified: np.ndarray | None
+    best: Any
+    x_name: str
+    line_name: str
+    score_name: str
     figure_: Any
     lines_: list[Any]
     surface_: Any
