@@ -8,7 +8,8 @@ from kernbench.datasets.readers.compressed import open_text
 from kernbench.datasets.readers.delimited_layout import OPEN_QUOTE, has_open_quote, is_number, split
 
 SAMPLE = 100  # rows inspected to distinguish a column of categories from a single typing error
-HEADER_HINT = " (if the first line is a header, set header=True)"
+HEADER_HINT = " (if the first line is a header, set header=True, or name the label column)"
+MISSING = ("na", "n/a", "#n/a", "null", "none", "?", ".", "-")  # as programs write missing values, in small letters
 
 
 def raise_first_fault(path, layout):
@@ -17,7 +18,7 @@ def raise_first_fault(path, layout):
         rows = _rows(file, path, layout)
         for line, fields in rows:
             if len(fields) != layout.n_columns:
-                raise malformed(path, _ragged(fields, layout), line=line)
+                raise malformed(path, _ragged(line, fields, layout), line=line)
             for position, field in enumerate(fields):
                 problem = _problem(field, position, layout)
                 if problem:
@@ -39,8 +40,10 @@ def _rows(file, path, layout):
         yield number, split(line, layout.delimiter)
 
 
-def _ragged(fields, layout):
+def _ragged(line, fields, layout):
     found = f"found {len(fields)} field{'s' if len(fields) != 1 else ''}, expected {layout.n_columns}"
+    if layout.names and len(fields) == layout.n_columns + 1 and line == layout.n_skipped + 1:
+        return f"{found} as in the header (if lines begin with row names, write the table without them)"
     return f"{found} as in the {'header' if layout.names else 'first line'}"
 
 
@@ -58,7 +61,8 @@ def _problem(field, position, layout):
     if field == "":
         return "found an empty field, expected a number; fill in missing values first"
     if not is_number(field):
-        return f"found {shown(field)}, expected a number"
+        problem = f"found {shown(field)}, expected a number"
+        return f"{problem}; fill in missing values first" if field.lower() in MISSING else problem
     if not math.isfinite(float(field)):
         return f"found {shown(field)}, expected a finite number; remove or impute such values first"
     return None
@@ -69,8 +73,8 @@ def _advice(line, position, fields, rows, layout):
     field = fields[position]
     if is_number(field) or field == "":
         return ""
-    if is_number(field.replace(",", ".", 1)):
-        return "; write decimals with a point"
+    if is_number(field.replace(",", "")):
+        return "; write decimals with a point, and thousands without a comma"
     hint = HEADER_HINT if not layout.names and line == layout.n_skipped + 1 else ""
     sample = [fields] + [f for _, f in islice(rows, SAMPLE) if len(f) == layout.n_columns]
 
@@ -83,5 +87,5 @@ def _advice(line, position, fields, rows, layout):
     which = f"column {columns[0]} holds" if len(columns) == 1 else f"columns {', '.join(columns)} hold"
     return (
         f"{hint}; {which} text: encode categories as numbers first, for example with "
-        "sklearn.preprocessing.OneHotEncoder, or leave the column out"
+        "sklearn.preprocessing.OneHotEncoder, leave the column out, or name it if it is that of the labels"
     )

@@ -79,6 +79,9 @@ def test_a_given_delimiter_is_used(write):
         (",2,1\n3,4,1\n", 1, "1", "found an empty field"),
         ("1,2,1\n3,1_000,1\n5,6,1\n", 2, "2", "found '1_000'"),
         ("a;b;y\n1;2;1\n3;4,5;1\n", 3, "2 ('b')", "write decimals with a point"),
+        ('a,b,y\n1,2,1\n3,"1,234,567",1\n', 3, "2 ('b')", "thousands without a comma"),
+        ("a,b,y\n1,2,1\n3,NA,1\n5,6,1\n", 3, "2 ('b')", "found 'NA', expected a number; fill in missing values first"),
+        ("a,b,y\n1,2,1\n3,?,1\n5,6,1\n", 3, "2 ('b')", "found '?', expected a number; fill in missing values first"),
         ("1,2,1\n3,4,\n", 2, "3", "the label is missing"),
         ("1,2,a\n3,4,\n", 2, "3", "the label is missing"),
         ("1,2,1\n3,4,b\n", 2, "3", "found the label 'b'; the first label is a number, this one is text"),
@@ -105,7 +108,7 @@ def test_a_fault_is_named_by_file_line_and_column(content, line, column, said, w
     [
         ("1,2,1\n3,4,1\n5,6\n", 3, "found 2 fields, expected 3 as in the first line"),
         ("1,2,1\n3,4,1,9\n", 2, "found 4 fields, expected 3 as in the first line"),
-        ("a,b,y\n1,2,1,9\n", 2, "found 4 fields, expected 3 as in the header"),
+        ("a,b,y\n1,2,1,9\n", 2, "found 4 fields, expected 3 as in the header (if lines begin with row names"),
         ("a,b,y\n1,2,x\n3,y\n", 3, "found 2 fields, expected 3 as in the header"),
         ("1 2 1\n3 4\n", 2, "found 2 fields, expected 3 as in the first line"),
         ("a,b,y\n", 1, "found a header but no examples"),
@@ -135,6 +138,7 @@ def test_columns_of_categories_are_all_named_with_advice(write):
     assert "line 2, column 2 ('marital'): found 'married', expected a number" in message
     assert "columns 2 ('marital'), 4 ('job') hold text" in message
     assert "OneHotEncoder" in message
+    assert message.endswith("or name it if it is that of the labels")
 
 
 def test_a_single_misprint_is_not_called_a_category(write):
