@@ -101,6 +101,7 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     (tmp_path / "iris.csv").write_text("\n".join(lines))
     shown = outcome(kernbench("fit", "iris.csv", "--test-size", "0.2", "--out", "m.npz"))
     assert "3 pairs of classes" in shown["objective"] and shown["examples"] == "120 × 4"
+    assert shown["classes"] == "setosa, versicolor, virginica"
     model = load_model(tmp_path / "m.npz")
     assert shown["objective"].startswith(f"{max(model.objective_):.6g} (largest")
     assert shown["duality gap"].startswith(f"{max(model.duality_gap_):.3g} (largest")
@@ -250,6 +251,17 @@ def test_columns_of_a_table_are_those_of_the_fit_in_their_order(kernbench, refus
             assert result.exit_code == 0 and len(result.stderr.splitlines()) == 1
     assert kernbench("fit", "plain.csv", "--test", "swapped.csv", "--out", "m.npz").exit_code == 0
     assert kernbench("predict", "m.npz", "swapped.csv").exit_code == 0  # the names of the fit are not known
+
+
+@pytest.mark.parametrize("options", [(), ("--estimator", "doublystochasticclassifier", "--chunk-rows", "50")])
+def test_a_column_without_a_name_is_told_since_it_may_hold_row_numbers(kernbench, tmp_path, options):
+    lines = [f"{i},{np.sin(7 * i):.3f},class {i % 7}" for i in range(35)]
+    (tmp_path / "numbered.csv").write_text("\n".join([",a,y", *lines]) + "\n")
+    result = kernbench("fit", "numbered.csv", *options)
+    assert "numbered.csv: the header has no name for feature 1: if it holds row numbers" in result.stderr
+    assert outcome(result)["classes"] == "7: class 0, class 1, class 2, …"
+    (tmp_path / "named.csv").write_text("\n".join(["i,a,y", *lines]) + "\n")
+    assert "no name" not in kernbench("fit", "named.csv", *options).stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--estimator", "doublystochasticclassifier", "--chunk-rows", "50")])

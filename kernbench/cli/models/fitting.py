@@ -93,6 +93,8 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit into memory; for NPY,
     --label names the .npy file that holds the labels, or a folder of such files.
 
+    A table has numbers only, apart from the labels. They are used as they are: a kernel needs columns of similar scale.
+
     Ctrl-C ends the fit early, as does SIGTERM, by which a batch system ends a job; the model reached so far is saved.
 
     \b
@@ -159,11 +161,13 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
             data, label=label_column(label), test=test, test_size=test_size, seed=seed, stratify=entry.task != "regress"
         )
         names = column_names(data, label_column(label))  # before a fit of hours, after which the file may be gone
+        _warn_of_columns_without_names(data, names)
         seconds, interrupted = _fit(lambda: model.fit(X, y))
         examples = X.shape
     else:
         stream = chunks_of(data, model, chunk_rows, label=label_column(label), test_size=test_size)
         names = column_names(data, label_column(label))
+        _warn_of_columns_without_names(data, names)
         if test is not None:
             check_names(test, label_column(label), names)
         X = y = None
@@ -208,6 +212,22 @@ def _fit(fit):
     return seconds, interrupted
 
 
+def _some(names, most=6):
+    """Return names in one line; of many the first."""
+    return ", ".join(names) if len(names) <= most else f"{len(names):,}: {', '.join(names[: most // 2])}, …"
+
+
+def _warn_of_columns_without_names(source, names):
+    """Say which features have no name in a header: R and pandas write row numbers as such a column."""
+    places = [str(place) for place, name in enumerate(names or (), 1) if not str(name).strip()]
+    if places:
+        click.echo(
+            f"kernbench: warning: {source}: the header has no name for feature {', '.join(places)}: if it holds row "
+            "numbers, as R and pandas write them, remove the column",
+            err=True,
+        )
+
+
 def _save(model, names, path):
     """Save a model with the names of its columns, if they are known: `predict` compares them with those of a table."""
     import numpy as np
@@ -229,6 +249,8 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
     pairs = "" if len(objectives) == 1 else f" (largest of {len(objectives)} pairs of classes)"
     status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
     rows = [("examples", f"{examples[0]:,} × {examples[1]:,}")]
+    if task != "regress":
+        rows.append(("classes", _some([str(label) for label in model.classes_])))
     if X is not None:  # of a stream nothing is left to be scored
         on_training = scores(task, model, X, y)
         rows += [(f"training {name}", value) for name, value in on_training]
