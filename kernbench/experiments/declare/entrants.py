@@ -35,31 +35,42 @@ RANKED_ELSEWHERE = {
 }
 
 
+def pipeline(*steps, before=()):
+    """How a user writes a pipeline: imports, and the pipeline as the last line.
+
+    Parameters
+    ----------
+    *steps : str
+        As ``"kernbench:LinearSVC()"``.
+    before : iterable of str
+        Lines between the imports and the pipeline.
+    """
+    modules, made = zip(*(step.split(":", 1) for step in steps))
+    imports = [f"from {module} import {step.partition('(')[0]}" for module, step in zip(modules, made)]
+    return "\n".join(
+        ("from sklearn.pipeline import make_pipeline", *imports, *before, f"make_pipeline({', '.join(made)})")
+    )
+
+
 def on_features(features, linear, package="kernbench"):
-    """How a user writes a linear model on the features of a kernel: imports, and a pipeline as the last line.
+    """How a user writes a linear model on the features of a kernel: a `pipeline`.
 
     Parameters
     ----------
     features : str
         A transformer of `kernbench.features`, as ``'RandomFeatures("rbf", n_features=256)'``.
     linear : str
-        As ``"LinearSVC()"``.
+        As ``'LinearSVC("hinge")'``.
     package : str
         What the linear model is imported from.
     """
-    return "\n".join(
-        (
-            "from sklearn.pipeline import make_pipeline",
-            f"from {package} import {linear.partition('(')[0]}",
-            f"from kernbench.features import {features.partition('(')[0]}",
-            f"make_pipeline({features}, {linear})",
-        )
-    )
+    return pipeline(f"kernbench.features:{features}", f"{package}:{linear}")
 
 
-def on_landmarks(linear, package="kernbench", *, kernel="rbf", n_landmarks=300):
-    """`on_features`, of `n_landmarks` rows (Nyström's method)."""
-    return on_features(f'Nystroem("{kernel}", n_landmarks={n_landmarks})', linear, package)
+def on_landmarks(linear, package="kernbench", *, kernel="rbf", n_landmarks=300, landmarks=None):
+    """`on_features`, of `n_landmarks` rows (Nyström's method), which are chosen as `landmarks` of `Nystroem` says."""
+    chosen = "" if landmarks is None else f', landmarks="{landmarks}"'
+    return on_features(f'Nystroem("{kernel}", n_landmarks={n_landmarks}{chosen})', linear, package)
 
 
 def model_of(method):

@@ -24,7 +24,7 @@ KINDS = {
     "bundled": "data that come with scikit-learn",
     "own": "data of your own",
 }
-OF_THE_RACE = ("alpha", "C", "tol", "max_iter")  # strength and stopping rule, chosen for the data of the race
+OF_THE_RACE = ("alpha", "C", "step_size", "tol", "max_iter")  # chosen for its data: strength, steps, stopping rule
 
 
 @cache
@@ -238,20 +238,23 @@ class Results:
     def to_copy(self, name, *more):
         """Lines that make a method's model: imports, and the model as the last line; none of what is not for users.
 
-        Strength and stopping rule of a race of ours are in a comment: they are of its data.
+        Strength, steps and stopping rule of a race of ours are in a comment: they are of its data.
         """
-        method = self.method(name)
+        method, told = self.method(name), []
+        if method is not None and "passes" in method.params:
+            passes = method.params["passes"]
+            told.append(f"# The race stopped after {'one pass' if passes == 1 else f'{passes} passes'} over the rows.")
         if method is not None and method.code:
-            return method.code.splitlines()
+            *before, code = method.code.splitlines()
+            return [*before, *told, code]
         code, package = self.code(name, *more)
         if not package:
             return []
-        told = []
         if package == "kernbench":
             kept, race = _of_users(method)
             code, _ = self.code(name, *more, params=kept)
             had = ", ".join(f"{key}={literal(value)}" for key, value in race.items())
-            told = [f"# The race had {had}."] if had else []
+            told += [f"# The race had {had}."] if had else []
         return [f"from {package} import {code.partition('(')[0]}", *told, code]
 
     def spelled(self, name, params=None):

@@ -140,8 +140,9 @@ def _verdict(task, scale, pairs, advices):
 def _code(advice):
     """Lines to copy."""
     *imports, model = advice.results.to_copy(advice.method, *advice.display.arguments) or [""]
-    method = advice.results.method(advice.method)
-    is_searched = method is not None and isinstance(method.params.get("search"), dict)
+    method, setting = advice.results.method(advice.method), advice.results.setting(advice.dataset)
+    params = {**(setting.params if setting else {}), **(method.params if method else {})}
+    is_searched = isinstance(params.get("search"), dict)
     advised = ["# Choose C, or alpha, on rows that are held out, as this race did."] if is_searched else []
     return "\n".join([*imports, *advised, f"model = {model}.fit(X, y)"]) if imports else ""
 

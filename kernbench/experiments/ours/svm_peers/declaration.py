@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_landmarks
+from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_landmarks, pipeline
 from kernbench.experiments.ours.svm_peers import family, largest, shares
 
 HERE = "kernbench.experiments.ours.svm_peers"
@@ -66,12 +66,32 @@ METHODS = (
         for bits in (32, 64)
     ),
     Method(
-        "thundersvm", "ThunderSVM", f"{HERE}.thunder:ThunderSVC", {"kernel": "rbf", "max_mem_size": 4000}, **THUNDER
+        "thundersvm",
+        "ThunderSVM",
+        f"{HERE}.thunder:ThunderSVC",
+        {"kernel": "rbf", "max_mem_size": 4000},
+        code='from thundersvm import SVC\nSVC(kernel="rbf", C=1.0, max_mem_size=4000)',
+        **THUNDER,
     ),
     Method(
-        "nystroem", "Nyström 300 + LinearSVC", NYSTROEM, model="LinearSVC", code=on_landmarks("LinearSVC()"), **SEEDED
+        "nystroem",
+        "Nyström 300 + LinearSVC",
+        NYSTROEM,
+        model="LinearSVC",
+        code=on_landmarks('LinearSVC("hinge")'),
+        **SEEDED,
     ),
-    Method("nystroem-sklearn", "Nyström 300 + LinearSVC, scikit-learn", NYSTROEM, {"library": "sklearn"}, **SEEDED),
+    Method(
+        "nystroem-sklearn",
+        "Nyström 300 + LinearSVC, scikit-learn",
+        NYSTROEM,
+        {"library": "sklearn"},
+        code=pipeline(
+            "sklearn.kernel_approximation:Nystroem(n_components=300)",
+            'sklearn.svm:LinearSVC(loss="hinge", max_iter=10000)',
+        ),
+        **SEEDED,
+    ),
     Method(
         "snapml",
         "SnapML, 300 random features",
@@ -79,6 +99,8 @@ METHODS = (
         requires="snapml",
         package="snapml",
         dense_input=True,
+        code="from snapml import SupportVectorMachine\n"
+        'SupportVectorMachine(kernel="rbf", n_components=300, random_state=0)',
         **SEEDED,
     ),
     Method("doubly", "doubly stochastic", DOUBLY, {"loss": "hinge"}, **SEEDED),

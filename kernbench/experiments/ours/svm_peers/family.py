@@ -67,6 +67,7 @@ REGRESSORS = tuple(
             "Nyström 300 + LIBLINEAR's ε-SVR",
             f"{LANDMARKS}:NystroemSVR",
             {"library": "sklearn"},
+            code=on_landmarks("LinearSVR(epsilon=0.1, max_iter=10000)", "sklearn.svm"),
             **SEEDED,
         ),
         Method(
@@ -74,6 +75,7 @@ REGRESSORS = tuple(
             "Nyström 300 + ReHLine",
             f"{LANDMARKS}:NystroemSVR",
             {"library": "rehline"},
+            code=on_landmarks('plq_Ridge_Regressor({"name": "SVR", "epsilon": 0.1})', "rehline"),
             **SEEDED,
             **REHLINE,
         ),

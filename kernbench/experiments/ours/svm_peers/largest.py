@@ -16,7 +16,7 @@ METHODS = tuple(
             "Nyström 300 + LinearSVC",
             "kernbench.experiments.measure.landmarks:NystroemSVC",
             model="LinearSVC",
-            code=on_landmarks("LinearSVC()"),
+            code=on_landmarks('LinearSVC("hinge")'),
             **SEEDED,
         ),
         Method(

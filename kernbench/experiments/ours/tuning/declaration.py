@@ -15,7 +15,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, pipeline
 
 HERE = "kernbench.experiments.ours.tuning"
 KERNEL_SVC, KERNEL_SVC_CV = "kernbench.estimators:KernelSVC", "kernbench.estimators:KernelSVCCV"
@@ -27,9 +27,34 @@ LIBSVM, INTELEX = "sklearn.svm:SVC", "sklearnex.svm:SVC"
 IF_INTELEX = {"requires": "sklearnex", "package": "scikit-learn-intelex", "dense_input": True}
 
 
+# What a user writes; each race has a grid for its data.
+CS_TO_COPY, GAMMAS_TO_COPY = "[0.1, 1.0, 10.0, 100.0]", "[0.01, 0.1, 1.0]"
+A_GAMMA = "gamma = 0.1  # one to choose from: keep the model with the best mean score over the folds"
+
+
 def _grid(name, label, machine, *, halving=False, **rest):
     params = {"machine": machine, "halving": True, "judged_choice": True} if halving else {"machine": machine}
-    return Method(name, label, GRID_SEARCH, params, **(SEEDED if halving else {}), **rest)
+    return Method(
+        name, label, GRID_SEARCH, params, code=_grid_to_copy(machine, halving), **(SEEDED if halving else {}), **rest
+    )
+
+
+def _grid_to_copy(machine, halving):
+    module, _, name = machine.partition(":")
+    search = "HalvingGridSearchCV" if halving else "GridSearchCV"
+    return "\n".join(
+        (
+            *(["from sklearn.experimental import enable_halving_search_cv"] if halving else []),
+            f"from sklearn.model_selection import {search}",
+            f"from {'kernbench' if module.startswith('kernbench.') else module} import {name}",
+            f'grid = {{"C": {CS_TO_COPY}, "gamma": {GAMMAS_TO_COPY}}}',
+            f"{search}({name}(cache_size=2000), grid)",
+        )
+    )
+
+
+def _on_landmarks(linear):
+    return pipeline("sklearn.kernel_approximation:Nystroem(gamma=gamma, n_components=300)", linear, before=[A_GAMMA])
 
 
 METHODS = (
@@ -43,10 +68,14 @@ METHODS = (
     _grid("halving-kernel", "HalvingGridSearchCV(KernelSVC)", KERNEL_SVC, halving=True),
     _grid("halving-svc", "HalvingGridSearchCV(SVC)", LIBSVM, halving=True),
     Method("torchkm", "TorchKM, processor", f"{HERE}.peers:TorchKM", requires="torchkm", package="torchkm",
-           dense_input=True),
-    Method("nystroem", "Nyström 300 + LogisticRegressionCV", f"{HERE}.peers:NystroemLogisticCV", **SEEDED),
-    Method("nystroem-linear", "Nyström 300 + LinearSVCCV", f"{HERE}.peers:NystroemLinearCV", model="LinearSVCCV",
+           dense_input=True,
+           code="\n".join(("from torchkm.estimators import TorchKMSVC", A_GAMMA,
+                           f'TorchKMSVC(rbf_sigma=0.5 * gamma, Cs={CS_TO_COPY}, nC=4, cv=5, device="cpu")'))),
+    Method("nystroem", "Nyström 300 + LogisticRegressionCV", f"{HERE}.peers:NystroemLogisticCV",
+           code=_on_landmarks('sklearn.linear_model:LogisticRegressionCV(scoring="accuracy", max_iter=1000)'),
            **SEEDED),
+    Method("nystroem-linear", "Nyström 300 + LinearSVCCV", f"{HERE}.peers:NystroemLinearCV", model="LinearSVCCV",
+           code=_on_landmarks("kernbench:LinearSVCCV()"), **SEEDED),
     Method("default", "KernelSVC(), not tuned", KERNEL_SVC, CACHE, **SEEDED),
     ZERO_CLASSIFIER,
     Method("path", "path without folds", KERNEL_SVC, measure=f"{HERE}.runs:measure_path"),
@@ -283,6 +312,7 @@ EXPERIMENT = Experiment(
             main="KernelSVCCV",
             left_out=LEFT_OUT,
             methods=(*SEARCHES, "zero"),
+            arguments=(f"Cs={CS_TO_COPY}", f"gammas={GAMMAS_TO_COPY}"),
         ),
     ),
     figures=(

@@ -69,7 +69,7 @@ METHODS = (
     Method("kernel-svc", "KernelSVC", "kernbench.estimators:KernelSVC", {"C": 10.0, "cache_size": 2000}),
     Method("nystroem", "Nyström 1000 + LinearSVC", "kernbench.experiments.measure.landmarks:NystroemSVC",
            {"C": 10.0, "n_landmarks": 1000}, seed_param="random_state", model="LinearSVC",
-           code=on_landmarks("LinearSVC()", n_landmarks=1000)),
+           code=on_landmarks('LinearSVC("hinge")', n_landmarks=1000)),
     ZERO_CLASSIFIER,
     *NETWORKS,
 )  # fmt: skip

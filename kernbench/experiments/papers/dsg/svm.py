@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
     Scale,
     Setting,
 )
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER
+from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_features
 from kernbench.experiments.papers.dsg.parts import CLASSIFIER_METRICS, EVALUATE, HERE, PAPER, doubly, gamma_of
 
 KERNEL_SVC = "kernbench.estimators.svm.kernel_svc:KernelSVC"
@@ -49,9 +49,13 @@ PASS = (
     Method("k-sdca", "k-SDCA", KERNEL_SVC, {**EXACT, "solver": "sdca"}, traced=True, seed_param="random_state"),
     *(
         Method(f"{letter}-{solver}", f"{letter}-{title}, 256 features", FIXED,
-               {"features": features, "solver": solver}, traced=True, seed_param="random_state", model="LinearSVC")
+               {"features": features, "solver": solver}, traced=True, seed_param="random_state", model="LinearSVC",
+               code=on_features(written, f'LinearSVC("hinge", solver="{solver}", fit_intercept=False)'))
         for solver, title in (("sdca", "SDCA"), ("pegasos", "Pegasos"))
-        for letter, features in (("r", "random"), ("n", "nystroem"))
+        for letter, features, written in (
+            ("r", "random", 'RandomFeatures("rbf", n_features=256)'),
+            ("n", "nystroem", 'Nystroem("rbf", n_landmarks=256)'),
+        )
     ),
 )  # fmt: skip
 

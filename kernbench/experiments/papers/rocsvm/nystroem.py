@@ -44,7 +44,7 @@ METHODS = (
         "kernbench.experiments.measure.landmarks:NystroemLogistic",
         {"gamma": "median", "n_landmarks": 300, "landmarks": "stratified"},
         seed_param="random_state",
-        code=on_landmarks("LogisticRegression()", "sklearn.linear_model"),
+        code=on_landmarks("LogisticRegression(max_iter=1000)", "sklearn.linear_model", landmarks="stratified"),
     ),
     ZERO_CLASSIFIER,
     _method("pairs", "number of pairs", LANDMARKS, {"solver": "bundle", "tol": 1e-5}, measure=DRAWN_PAIRS),

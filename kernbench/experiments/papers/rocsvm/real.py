@@ -57,7 +57,7 @@ METHODS = (
     Method("linear-logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     Method("rbf-logistic", "Nyström, LogisticRegression", "kernbench.experiments.measure.landmarks:NystroemLogistic",
            {"n_landmarks": 300, "landmarks": "kmeans"}, seed_param="random_state",
-           code=on_landmarks("LogisticRegression()", "sklearn.linear_model")),
+           code=on_landmarks("LogisticRegression(max_iter=1000)", "sklearn.linear_model", landmarks="kmeans")),
     replace(ZERO_CLASSIFIER, params={"search": None}),
 )  # fmt: skip
 

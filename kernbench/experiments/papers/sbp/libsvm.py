@@ -73,7 +73,7 @@ METHODS = (
         package="scikit-learn-intelex",
     ),
     Method("nystroem", "Nyström 300 + LinearSVC", "kernbench.experiments.measure.landmarks:NystroemSVC",
-           seed_param="random_state", model="LinearSVC", code=on_landmarks("LinearSVC()")),
+           seed_param="random_state", model="LinearSVC", code=on_landmarks('LinearSVC("hinge")')),
     Method("doubly", "doubly stochastic", "kernbench.estimators:DoublyStochasticClassifier", {"loss": "hinge"},
            seed_param="random_state"),
     ZERO_CLASSIFIER,

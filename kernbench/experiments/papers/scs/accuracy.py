@@ -88,7 +88,7 @@ METHODS = (
     *(found for name in SOLVERS for found in _both(name)),
     Method("nystroem-validated", "Nyström 300 + LinearSVC, λ validated",
            "kernbench.experiments.measure.landmarks:NystroemSVC", {**PROBLEM, **VALIDATED}, seed_param="random_state",
-           model="LinearSVC", code=on_landmarks("LinearSVC()")),
+           model="LinearSVC", code=on_landmarks('LinearSVC("hinge")')),
     Method("doubly-validated", "doubly stochastic, λ validated", "kernbench.estimators:DoublyStochasticClassifier",
            {"kernel": "rbf", "gamma": "auto", "loss": "hinge", **VALIDATED}, seed_param="random_state"),
     method("closed-form", "closed form w/(λm), λ = 1", solver="closed-form", seed_param=None, **ONE),
