@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.utils.validation import has_fit_parameter
 
 from kernbench._models import ESTIMATORS, MODELS
@@ -212,6 +213,16 @@ def test_what_is_not_finite_is_named_by_its_column(model, make, value, word):
         fitted = model.load()().fit(X, y)
         with pytest.raises(ValueError, match=message):
             predict(fitted, bad)
+
+
+@every_model
+@pytest.mark.parametrize("make", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("value, word", [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_what_is_not_finite_is_named_where_scikit_learn_does_not_look(model, make, value, word):
+    X, y = problem_of(model.task)
+    X[17, 2] = value
+    with config_context(assume_finite=True), pytest.raises(ValueError, match=f"column 2 holds {word}, first in row "):
+        model.load()().fit(make(X), y)
 
 
 @every_model

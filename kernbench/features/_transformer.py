@@ -100,7 +100,7 @@ class KernelTransformer(
         """
         settings = {name: getattr(self, name) for name in ("gamma", "degree", "coef0") if hasattr(self, name)}
         if isinstance(self.kernel, str) and not is_precomputed(self.kernel):
-            check_range(X, Linear(), X.dtype.name, wider=WIDER)  # first: the variance of "scale" may overflow
+            self._check_values(X, Linear())  # first: the variance of "scale" may overflow
         kernel = resolve_kernel(self.kernel, X, random_state=random_state, **settings)
         self._check_values(X, kernel)
         return kernel

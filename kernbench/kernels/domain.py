@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.kernels.constants import LIMITS, check_constants
 from kernbench.kernels.functions import Kernel, Linear, Precomputed
+from kernbench.validation.arrays import first_not_finite
 
 
 def is_precomputed(kernel):
@@ -41,8 +42,9 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     Raises
     ------
     ValueError
-        If an entry is outside the domain (the message names its column), or the largest value of the kernel or of a
-        component, or the largest squared norm it is computed from, or a parameter of the kernel, does not fit.
+        If an entry is outside the domain or not finite (the message names its column), or the largest value of the
+        kernel or of a component, or the largest squared norm it is computed from, or a parameter of the kernel, does
+        not fit.
     """
     if kernel.routine == "precomputed" or X.shape[0] == 0:
         return
@@ -51,7 +53,10 @@ def check_range(X, kernel, dtype, *, wider="use dtype='float64'", feature_names=
     if kernel.calls_python:
         return  # its growth is unknown
     check_constants(kernel, dtype, wider=wider)
-    _check_values(X, kernel, dtype, wider, largest_entry(X) if largest is None else largest)
+    largest = largest_entry(X) if largest is None else largest
+    if not np.isfinite(largest):  # rows that nobody has checked, with `assume_finite` of scikit-learn
+        raise ValueError(first_not_finite(X, feature_names))
+    _check_values(X, kernel, dtype, wider, largest)
 
 
 def _check_values(X, kernel, dtype, wider, largest):

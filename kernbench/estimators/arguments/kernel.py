@@ -46,19 +46,19 @@ def kernel_of(model, X, sample_weight, seed):
     ValueError
         If X is too large for the kernel, or a Python function does not return a kernel matrix.
     """
-    gamma, largest = model.gamma, None
+    gamma, largest, names = model.gamma, None, getattr(model, "feature_names_in_", None)
     shape = {"degree": model.degree, "coef0": model.coef0}
     has_gamma = isinstance(model.kernel, str) and model.kernel in OF_GAMMA
     if has_gamma and isinstance(gamma, str):
         largest = largest_entry(X)
-        check_range(X, Linear(), model.dtype_, largest=largest)  # first: the variance of "scale" may overflow too
+        # First: the variance of "scale" may overflow, too.
+        check_range(X, Linear(), model.dtype_, feature_names=names, largest=largest)
         if sample_weight is not None:
             if gamma == "scale":
                 gamma = weighted_scale(X, sample_weight)
             elif np.any(sample_weight == 0):
                 X = X[sample_weight > 0]
     kernel = resolve_kernel(model.kernel, X if has_gamma else None, gamma=gamma, random_state=seed, **shape)
-    names = getattr(model, "feature_names_in_", None)
     check_range(X, kernel, model.dtype_, feature_names=names, largest=largest)
     if isinstance(kernel, Callable):
         _check_function(kernel.function, X)
