@@ -51,6 +51,7 @@ def test_a_ranking_model_is_fitted_with_its_threshold_and_predicts(kernbench, mo
     )
     model = load_model(tmp_path / "m.npz")
     assert np.mean(model.predict(moons.X_train)[moons.y_train == 1] == 1) >= 0.9
+    assert shown["classes"] == "-1, 1 (positive)"
     assert shown["test AUC"] == f"{roc_auc(moons.y_test, model.decision_function(moons.X_test)):.5f}"
     assert kernbench("predict", "m.npz", "test.svm", "--out", "p.csv").exit_code == 0
     rows = list(csv.DictReader((tmp_path / "p.csv").open()))

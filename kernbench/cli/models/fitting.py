@@ -250,7 +250,7 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
     status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
     rows = [("examples", f"{examples[0]:,} × {examples[1]:,}")]
     if task != "regress":
-        rows.append(("classes", _some([str(label) for label in model.classes_])))
+        rows.append(("classes", _some([str(label) for label in model.classes_]) + " (positive)" * (task == "rank")))
     if X is not None:  # of a stream nothing is left to be scored
         on_training = scores(task, model, X, y)
         rows += [(f"training {name}", value) for name, value in on_training]
