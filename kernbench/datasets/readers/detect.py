@@ -67,7 +67,8 @@ def read_file(
         X, y = read_svmlight(path, n_features)
         y = None if label is None else y
     if n_features is not None and X.shape[1] != n_features:
-        raise malformed(path, f"found {X.shape[1]} feature columns, expected {n_features}")
+        found = f"found {X.shape[1]} feature columns{'' if y is None else ' beside the labels'}"
+        raise malformed(path, f"{found}, expected {n_features}")
     return X, y
 
 
@@ -85,7 +86,7 @@ def _format_from_name(path):
 def _format_from_content(path):
     with open_bytes(path) as file:
         start = file.read(_SAMPLE_BYTES)
-    if start.startswith(b"PK\x03\x04"):
+    if start.startswith(b"PK\x03\x04") and b".npy" in start:  # the name of the first array; workbooks are archives, too
         return "npz"
     if b"\0" in start:
         raise malformed(path, "a binary file; expected LIBSVM text, a table (.csv, .tsv) or a NumPy archive (.npz)")

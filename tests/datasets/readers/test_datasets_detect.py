@@ -5,6 +5,7 @@ import errno
 import gzip
 import lzma
 import os
+import zipfile
 from codecs import BOM_UTF8
 
 import numpy as np
@@ -123,6 +124,15 @@ def test_a_binary_file_is_refused(write):
         read_file(write("picture", b"\x89PNG\r\n\x00\x01"))
 
 
+def test_a_workbook_is_no_archive_of_arrays(tmp_path):
+    path = tmp_path / "table.xlsx"
+    with zipfile.ZipFile(path, "w") as workbook:
+        workbook.writestr("[Content_Types].xml", "<Types/>")
+        workbook.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(DataFileError, match=r"table.xlsx: a binary file; expected LIBSVM text, a table \(.csv"):
+        read_file(path)
+
+
 def test_labels_can_be_skipped(write, tmp_path):
     write_npz(tmp_path / "data.npz", X, Y)
     for path in (write("data.svm", SVMLIGHT), write("data.csv", "1,2\n3,4\n"), tmp_path / "data.npz"):
@@ -137,7 +147,7 @@ def test_a_label_column_is_refused_outside_tables(write):
 def test_n_features_is_checked_in_every_format(write, tmp_path):
     assert read_file(write("data.svm", SVMLIGHT), n_features=9)[0].shape == (3, 9)
     assert read_file(write("data.csv", TABLE), n_features=3)[0].shape == (3, 3)
-    with pytest.raises(DataFileError, match="data.csv: found 3 feature columns, expected 9"):
+    with pytest.raises(DataFileError, match="data.csv: found 3 feature columns beside the labels, expected 9"):
         read_file(write("data.csv", TABLE), n_features=9)
 
 
