@@ -137,13 +137,19 @@ def _verdict(task, scale, pairs, advices):
     )
 
 
+# What a race may choose on rows that are held out: the name in its search, and how a user calls it.
+CHOSEN = {"alphas": "C, or alpha", "alpha": "alpha", "width": "the kernel's width", "damping": "damping"}
+
+
 def _code(advice):
     """Lines to copy."""
     *imports, model = advice.results.to_copy(advice.method, *advice.display.arguments) or [""]
     method, setting = advice.results.method(advice.method), advice.results.setting(advice.dataset)
     params = {**(setting.params if setting else {}), **(method.params if method else {})}
-    is_searched = isinstance(params.get("search"), dict)
-    advised = ["# Choose C, or alpha, on rows that are held out, as this race did."] if is_searched else []
+    search = params.get("search")
+    tried = search if isinstance(search, dict) else {}
+    chosen = [words for name, words in CHOSEN.items() if len(tried.get(name, ())) > 1]
+    advised = [f"# Choose {text.listed(chosen)}, on rows that are held out, as this race did."] if chosen else []
     return "\n".join([*imports, *advised, f"model = {model}.fit(X, y)"]) if imports else ""
 
 

@@ -49,6 +49,15 @@ def test_a_search_of_the_data_set_is_told_as_one_of_the_method_is(toy, records, 
     assert "# Choose C, or alpha, on rows that are held out, as this race did.\n" in advised(toy, records.race()).code
 
 
+def test_what_a_race_chose_is_named_and_a_single_value_is_no_choice(toy, records, advised):
+    def code(search):
+        methods = tuple(replace(method, params={"search": search}) for method in toy.methods)
+        return advised(replace(toy, methods=methods), records.race()).code
+
+    assert "# Choose alpha and the kernel's width, on rows that" in code({"width": [1, 4], "alpha": [0.1, 1.0]})
+    assert "held out" not in code({"width": [1]})
+
+
 RECOMMENDABLE = [
     (experiment, display, method)
     for experiment in registry.EXPERIMENTS
