@@ -300,10 +300,11 @@ def test_rows_and_labels_of_different_number(model):
         (np.zeros_like, "The number of classes has to be greater than one; got 1 class"),
         (lambda y: y + 0.5 * np.arange(len(y)), "Unknown label type"),
         (lambda y: np.where(y == 0, np.nan, y), "Input y contains NaN"),
+        (lambda y: np.where(y == 0, np.nan, y.astype(str).astype(object)), "y holds missing values: leave out"),
         (lambda y: None, "requires y"),
         (lambda y: np.column_stack([y, y]), "1d array|multi-output|y should be"),
     ],
-    ids=["one class", "real numbers", "NaN", "none", "two columns"],
+    ids=["one class", "real numbers", "NaN", "a missing one", "none", "two columns"],
 )
 def test_bad_labels(model, spoil, message):
     X, y = problem_of(model.task)

@@ -72,6 +72,8 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):
             values = check_array(X, ensure_all_finite=False, **settings)
             raise ValueError(first_not_finite(values, getattr(model, "feature_names_in_", None))) from None
+        if str(error) == "Input contains NaN":  # in y, where it holds objects: other messages name X or y
+            raise ValueError("y holds missing values: leave out the rows without a label") from error
         if "features, but" in str(error) and hasattr(model, "support_only") and not accept_sparse:
             columns = "the columns of K(X, train) are all training rows, in a model from support_only() support vectors"
             raise ValueError(f"{str(error).rstrip('.')}; {columns}") from None
