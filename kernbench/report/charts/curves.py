@@ -7,10 +7,11 @@ import numpy as np
 from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import picture_of
-from kernbench.report.charts.drawing.styles import INK, ORDERED, Style, category_styles, styles_of
-from kernbench.report.charts.lines import finals_of, lines_of
+from kernbench.report.charts.drawing.styles import DASHES, INK, ORDERED, Style, category_styles, styles_of
+from kernbench.report.charts.lines import finals_of, lines_of, with_steps
 
 MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names are written inside
+MOST_INSIDE = 0.8  # share of a panel's width for names inside; longer names are in a key over all panels
 BELOW = 0.6  # the line of the reference slope runs this far below the lowest point
 MANY_TICKS = 6
 WINDOW_SHADE = 0.08  # opacity of `x_window`
@@ -20,6 +21,7 @@ SHARES = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 def picture(display, results):
     """Draw a :class:`~kernbench.experiments.declare.Curves`; None if there is nothing to draw."""
+    display = with_steps(display, results)
     panels = lines_of(display, results)
     if not panels:
         return None
@@ -89,7 +91,7 @@ class _Chart:
     def _style(self, lines, place):
         if self.styles is not None:
             return self.styles[lines[place].name]
-        return Style(ORDERED[place % len(ORDERED)], "o", "-")
+        return Style(ORDERED[place % len(ORDERED)], "o", DASHES[place // len(ORDERED) % len(DASHES)])
 
     def draw(self, panel, lines, title, alone, axes, fonts):
         """Draw one panel."""
@@ -128,16 +130,26 @@ class _Chart:
 
     @cached_property
     def key(self):
-        """What the lines stand for, if their names are too long to stand at the ends of many of them."""
-        if self.styles is None or self.display.panel is None or self.most_inside() <= layout.MOST_INSIDE:
+        """What the lines stand for, if there are many names, or long ones, that fit neither beside lines nor inside."""
+        names, (first, *others) = self._inside(), self.panels.values()
+        longest = layout.room_for([name for own in names for name in own], layout.SMALL_FONTS, self.panel_size[0])
+        if self.display.panel is None or (self.most_inside() <= layout.MOST_INSIDE and longest <= MOST_INSIDE):
             return []
+        if self.styles is None:
+            levels = [line.name for line in first]
+            if any([line.name for line in lines] != levels for lines in others):
+                return []  # a style is of another level in each panel
+            return [(self.line_name(name), self._style(first, place)) for place, name in enumerate(levels)]
         return [(self.line_name(name), self.styles[name]) for name in dict.fromkeys(line.name for line in self.every)]
 
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
-        names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values())
-        rooms = (n for n in names if layout.room_for(n, layout.SMALL_FONTS, self.panel_size[0]) > MOST_ROOM)
-        return max(map(len, rooms), default=0) if self.is_named else 0
+        return max(map(len, self._inside()), default=0)
+
+    def _inside(self):
+        """The names of each small panel in which they do not fit at the ends of its lines."""
+        names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values() if self.is_named)
+        return [own for own in names if layout.room_for(own, layout.SMALL_FONTS, self.panel_size[0]) > MOST_ROOM]
 
     def _room(self, lines, fonts, width):
         """The share of a panel's width for names beside their lines, not counting names that are too long."""

@@ -41,7 +41,8 @@ def front_picture(results):
     better = "lower" if metric.direction == "lower" else "higher"
     caption = (
         f"{title}: further left is faster, {better} is better. Filled: no other method is both faster and more "
-        "accurate in the same runs; the line joins these. Medians of time, means of accuracy; points far off are cut."
+        "accurate in the same runs; the line joins these. Medians of time, means of accuracy; methods that are far "
+        "worse lie outside."
     )
     rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
     rows += [
@@ -72,13 +73,14 @@ def _draw(results, metric, styles, title, points, axes, fonts):
     front = [point for point in points if point.fast]
     x, y = [point.seconds for point in front], [metric.factor * point.value for point in front]
     axes.step(x, y, where="post", color=INK, linewidth=0.9, zorder=2)
-    low, high = scales.limits([[point.seconds for point in points]], True)
-    values = [metric.factor * point.value for point in points]
-    # One method far off must not hide the differences between the others.
-    middle = median_or_none(values)
-    spread = max(np.median([abs(value - middle) for value in values]) * 8, 1e-12)
-    shown = [value for value in values if abs(value - middle) <= spread]
-    y_low, y_high = scales.limits([[*shown, *y]], False)
+    # Methods that are far worse, such as the zero model, must not hide the differences between the others.
+    sign = 1.0 if metric.direction == "lower" else -1.0
+    costs = {point: sign * metric.factor * point.value for point in points}
+    middle = median_or_none(costs.values())
+    spread = max(np.median([abs(cost - middle) for cost in costs.values()]) * 8, 1e-12)
+    shown = [point for point in points if costs[point] <= middle + spread]
+    low, high = scales.limits([[point.seconds for point in shown]], True)
+    y_low, y_high = scales.limits([[metric.factor * point.value for point in shown]], False)
     axes.set_xlim(low, high)
     axes.set_ylim(y_low, y_high)
     layout.dress(axes, fonts, title=title)

@@ -1,6 +1,7 @@
 """The lines of a chart: points of the records, with medians and the range of the repeats."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -32,12 +33,39 @@ class Line:
         return bool((self.low < self.high).any())
 
 
+def with_steps(display, results):
+    """The display, with `steps` if repeats have few points in common, as over time, so that these have no medians.
+
+    Parameters
+    ----------
+    display : kernbench.experiments.declare.Curves
+    results : Results
+    """
+    places = [display.panel, display.line], [display.x.path]
+    traces = {}
+    for record in results.chosen_records(display):
+        own = {}
+        for names, (x,) in rows_of([record], *places, display.where):
+            own.setdefault(names, set()).add(x)
+        for names, found in own.items():
+            if len(found) > 1:
+                traces.setdefault(names, []).append(found)
+    return replace(display, steps=True) if any(map(_are_apart, traces.values())) else display
+
+
+def _are_apart(traces):
+    """Whether most x of several traces are in one of them alone."""
+    counts = Counter(x for found in traces for x in found)
+    return len(traces) > 1 and 2 * list(counts.values()).count(1) > len(counts)
+
+
 def lines_of(display, results):
     """The lines of a chart: a dict of panel to list of Line, both in order of appearance.
 
     Parameters
     ----------
     display : kernbench.experiments.declare.Curves
+        As :func:`with_steps` returns it.
     results : Results
     """
     found = {}

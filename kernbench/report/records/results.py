@@ -119,10 +119,12 @@ class Results:
         return [name for name in self.methods(dataset) if display.methods is None or name in display.methods]
 
     def chosen_records(self, display):
-        """The successful records of the methods and data sets of a display."""
+        """The successful records of the methods and data sets of a display, in the order of their declaration.
+
+        Figures show data sets and methods in this order, as tables do, whichever was measured first.
+        """
         datasets, methods = self.chosen_datasets(display), self.chosen_methods(display)
-        chosen = (cell for key, cell in self.cells.items() if key[0] in datasets and key[1] in methods)
-        return [record for cell in chosen for record in cell.ok]
+        return [record for dataset in datasets for method in methods for record in self.cell(dataset, method).ok]
 
     def medians(self, display, categories):
         """The median of a display's value, in its unit, for each combination of categories.

@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from kernbench.experiments.declare import Axis, Contours, Curves, HeatMap, Marks, Profiles
 from kernbench.report import text
-from kernbench.report.charts.curves import picture
+from kernbench.report.charts.curves import _Chart, picture
 from kernbench.report.charts.drawing.frame import legible
 from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
 from kernbench.report.charts.drawing.scales import beyond, limits, round_ticks, ticks
 from kernbench.report.charts.drawing.styles import category_styles, method_styles
 from kernbench.report.charts.grid import Grid
-from kernbench.report.charts.lines import finals_of, lines_of
+from kernbench.report.charts.lines import finals_of, lines_of, with_steps
 from kernbench.report.charts.marks import legend_columns
 from kernbench.report.charts.profiles import factors_of
 from kernbench.report.page.displays import pictures_of
@@ -258,6 +258,51 @@ def test_step_curves_of_repeats_are_combined_and_never_mixed(toy, records):
     assert (line.x[0], line.x[-1]) == (2.0, 100.0)
     assert set(np.round(line.y, 9)) == {30.0, 15.0, 10.0}  # medians of (40, 20), (10, 20), (10, 10)
     assert (line.high >= line.y).all() and line.high[0] == 40.0 and line.low[0] == 20.0
+
+
+def test_repeats_with_few_points_in_common_are_step_curves(toy, records, drawn):
+    """A line through the points of all of them, sorted by time, would jump from repeat to repeat."""
+    display = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"))
+    apart = [records.one(repeat=k, trace={"x": [1 + k, 11 + k], "y": [8.0, 2.0 - k]}) for k in range(2)]
+    alike = [records.one(repeat=k, trace={"x": [1, 11, 12 + k], "y": [8.0, 2.0 - k, 0.0]}) for k in range(2)]
+    singles = [records.one("smo", n, trace={"x": x, "y": 1.0}) for x, n in ((1.0, "adult"), (2.0, "mnist"))]
+    assert with_steps(display, records.results(toy, alike)) is display
+    assert with_steps(display, records.results(toy, singles)) is display
+    results = records.results(toy, apart)
+    ((line,),) = lines_of(with_steps(display, results), results).values()
+    assert (line.x[0], line.x[-1]) == (2, 12) and list(dict.fromkeys(line.y)) == [8.0, 5.0, 1.5]
+    (picture,) = drawn(apart, display)
+    assert "Line: median; shade: range over seeds and repeats. Marks: final models" in picture.caption
+
+
+@pytest.mark.parametrize(("word", "in_key"), [("short", False), ("a name as long as a panel", True)])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_names_that_do_not_fit_into_a_small_panel_are_in_a_key(records, drawn, word, in_key, ordered):
+    kinds = [f"{word} {k}" for k in range(2) for _ in range(2)]
+    trace = {"x": [1, 2] * 2, "y": [1.0, 2.0, 3.0, 4.0], "kind": kinds}
+    rows = [records.one(dataset=name, trace=trace) for name in ("adult", "mnist")]
+    axes = Axis("trace.x", "x"), Axis("trace.y", "y")
+    (picture,) = drawn(rows, Curves("c", "C", *axes, line="trace.kind", panel="dataset", ordered=ordered))
+    assert ('<ul class="key">' in picture.svg_inline) == in_key
+    assert picture.svg_inline.count(f"{word} 1</text>") == (0 if in_key else 2)
+
+
+def test_many_levels_of_one_quantity_look_different(toy, records):
+    trace = {"x": [1.0] * 8, "y": [1.0] * 8, "level": [f"{k}" for k in range(8)]}
+    results = records.results(toy, [records.one(trace=trace)])
+    display = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y"), line="trace.level", ordered=True)
+    panels = lines_of(display, results)
+    chart = _Chart(display, results, panels)
+    assert len({chart._style(panels[""], place) for place in range(8)}) == 8
+
+
+def test_figures_have_the_declared_order_whichever_was_measured_first(records, drawn):
+    rows = [records.one(method, name) for name in ("mnist", "adult") for method in ("smo", "sbp")]
+    axis = Axis("metrics.test_error", "test error", "%", 100.0)
+    (marks,) = drawn(rows, Marks("m", "M", axis))
+    assert [line.split(",")[:2] for line in marks.csv.splitlines()[1:]] == [
+        [name, method] for name in ("adult", "mnist") for method in ("sbp", "smo")
+    ]
 
 
 def test_lines_over_time_begin_after_the_set_up_of_a_fit(toy, records):

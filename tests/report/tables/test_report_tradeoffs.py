@@ -128,6 +128,16 @@ def test_the_figure_leaves_out_who_is_on_the_front_by_memory_alone(toy, records)
     assert line.endswith(",1")  # its table has the memory
 
 
+def test_in_the_figure_a_method_far_worse_lies_outside_and_one_far_better_inside(toy, records):
+    """The zero model is the fastest, hence on the front; with it in the panel all others would be one point."""
+    worse, better = (
+        front_picture(records.results(toy, records.race(1) + [records.one("other", error=e, seconds=0.001)])).svg_file
+        for e in (0.5, 0.01)
+    )
+    assert ">14.95</text>" in worse and ">40</text>" not in worse and ">0.001</text>" not in worse
+    assert ">5</text>" in better and ">0.001</text>" in better
+
+
 def test_optimality_in_words_names_what_it_is(toy, records):
     rows = records.race(1)
     rows[-1]["metrics"]["objective"] = 0.33

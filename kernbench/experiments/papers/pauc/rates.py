@@ -1,6 +1,6 @@
 """``pauc-rates``: Theorem 5 beside what is measured: criticality over the work of AGD-SBCD."""
 
-from kernbench.experiments.declare import Axis, Bound, Curves, Experiment, Method, MetricTable, Scale
+from kernbench.experiments.declare import Axis, Bound, Curves, Experiment, Method, MetricTable, Quantity, Scale
 from kernbench.experiments.declare import metrics as m
 from kernbench.experiments.papers.pauc.parts import AGD, CLASSIFIER, LAMBDAS, PAPER, RANGE, stand_in
 
@@ -43,7 +43,7 @@ EXPERIMENT = Experiment(
         m.number("criticality", "criticality at the end", 0.1),
         m.number("slope", "its power of the work", 0.1),
         m.number("low", "from", 0.1),
-        m.number("high", "to", 0.1),
+        m.number("high", "upper end of the interval of its power", 0.1),
     ),
     claims=(
         Bound(
@@ -59,7 +59,7 @@ EXPERIMENT = Experiment(
         MetricTable(
             "rates",
             "The power of the work with which the criticality falls, with 95 % intervals",
-            ("slope", "low", "high", "criticality"),
+            ("slope", "low", Quantity("high", label="to"), "criticality"),
             notes=("Theorem 5 proves a power of −⅙ or less, −0.167, for any data and with a λ for each positive.",),
         ),
     ),

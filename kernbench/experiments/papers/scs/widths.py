@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
             "widths",
             "Accuracy at λ = 1 by the kernel's width",
             (
-                Quantity("accuracy_validated", "paper"),
+                Quantity("accuracy_validated", "paper", label="paper: accuracy (%)"),  # it gives no width
                 "accuracy_validated",
                 "accuracy_here",
                 "best",
