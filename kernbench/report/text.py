@@ -193,9 +193,10 @@ def fitting(metric, value, digits=3):
     return f"{significant(metric.factor * value, digits)} {metric.unit}".rstrip()
 
 
-def amount(metric, difference):
+def amount(metric, difference, digits=3):
     """A difference without its sign, in words: ``0.07 points``."""
-    shown = f"{100 * difference:.2f}" if metric.factor == 100.0 else significant(metric.factor * difference)
+    is_share = metric.factor == 100.0
+    shown = f"{100 * difference:.{digits - 1}f}" if is_share else significant(metric.factor * difference, digits)
     return f"{shown} {unit_of_differences(metric)}".rstrip()
 
 

@@ -38,7 +38,8 @@ def judge_race(results, dataset, claim):
     good_enough = is_at_most(claim.margin, found.value, found.interval)
     why = (
         f"{text.capitalised(metric.label)} {text.with_unit(metric, value)} against {text.possessive(peer)} "
-        f"{text.with_unit(metric, base_value)}: {_worse(metric, found.value)}{_margin(metric, claim, found.value)}."
+        f"{text.with_unit(metric, base_value)}: {_worse(metric, claim, found.value)}"
+        f"{_margin(metric, claim, found.value)}."
     )
     why += " The limit lies inside the interval: the difference cannot be judged." if good_enough is None else ""
     in_time, p_in_time = True, None
@@ -51,11 +52,12 @@ def judge_race(results, dataset, claim):
     return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs))
 
 
-def _worse(metric, worse_by):
-    """How much worse, or better, a value is, in words."""
+def _worse(metric, claim, worse_by):
+    """How much worse, or better, a value is, in words; with as many digits as tell it from the margin, up to six."""
     if abs(worse_by) <= ROUNDING:
         return "equal"
-    shown = text.amount(metric, abs(worse_by))
+    both = [[text.amount(metric, abs(number), n) for number in (worse_by, claim.margin)] for n in (3, 4, 5, 6)]
+    shown = next((own for own, margin in both if own != margin and claim.margin), both[0][0])
     if shown == text.amount(metric, 0.0):
         return f"equal to within {text.amount(metric, 0.01 / metric.factor)}"
     return f"{shown} {'worse' if worse_by > 0 else 'better'}"

@@ -37,6 +37,12 @@ def test_claim_fails_on_error(toy, records, judged):
     assert found.verdict == FAILS and "beyond the margin" in found.why
 
 
+def test_a_difference_just_beyond_the_margin_is_told_apart_from_it(toy, records, judged):
+    rows = [records.one("libsvm", error=0.15, seconds=8.0), records.one("sbp-quarter", error=0.15202, seconds=2.0)]
+    found = judged(toy, rows)
+    assert found.verdict == FAILS and "0.202 points worse, beyond the margin of 0.20 points" in found.why
+
+
 def test_claim_fails_on_time(toy, records, judged):
     rows = [records.one("libsvm", error=0.149, seconds=8.0), records.one("sbp-quarter", error=0.149, seconds=3.0)]
     found = judged(toy, rows)
