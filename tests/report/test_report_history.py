@@ -60,7 +60,8 @@ def test_the_page_shows_every_series_and_needs_nothing_from_the_network(folder):
     assert "LinearSVC &lt;b&gt;" in page and "<b>" not in page
     assert not re.search(r"""(src|href)=["'](https?:)?//""", page)
     assert history_section(folder).strip() in page
-    assert "track_count, LinearSVC" not in page  # 0 everywhere
+    assert "count, KernelSVC smo" in page and "count, LinearSVC" not in page  # 0 everywhere
+    assert "time of fit, KernelSVC smo" in page and "Time of fit, ms, on two-cores." in page
     assert f"figures/history-two-cores-{TIME}.svg" in files
     rows = files[f"figures/history-two-cores-{TIME}.csv"].splitlines()
     assert rows[1] == f"{TIME},KernelSVC smo,{'a' * 40},2000.0"

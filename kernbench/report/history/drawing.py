@@ -11,11 +11,19 @@ from kernbench.report.tables.table import csv_text
 SHORT = 8  # digits of a hash
 NARROW = 1.5  # largest value over the least, below which only these two have ticks
 UNITS = {"seconds": (1e3, "ms"), "bytes": (2.0**-20, "MB")}
+KINDS = {"time": "time of ", "mem": "memory of ", "peakmem": "peak memory of ", "track": ""}
 
 
 def scaled(unit):
     """The factor and the name of the unit in which values are shown."""
     return UNITS.get(unit, (1.0, unit))
+
+
+def words_of(name):
+    """What a benchmark of asv measures: ``fits.Fit.time_fit`` the "time of fit"."""
+    own = name.rpartition(".")[2]
+    kind, _, what = own.partition("_")
+    return f"{KINDS[kind]}{what.replace('_', ' ')}" if kind in KINDS else own
 
 
 def draw_benchmark(name, machine, series, commits):
@@ -33,7 +41,7 @@ def draw_benchmark(name, machine, series, commits):
     Picture
     """
     factor, unit = scaled(series[0].unit)
-    title = f"{name.rpartition('.')[2]}, {unit}"
+    title = text.capitalised(words_of(name) if unit == words_of(name) else f"{words_of(name)}, {unit}")
     file_name = text.file_name(f"history-{machine}-{name}")
     panels = [
         layout.Panel(

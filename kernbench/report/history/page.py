@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from kernbench.report import text
-from kernbench.report.history.drawing import SHORT, draw_benchmark, scaled
+from kernbench.report.history.drawing import SHORT, draw_benchmark, scaled, words_of
 from kernbench.report.history.results import read
 from kernbench.report.tables.table import Column, Entry, Table, words
 
@@ -62,8 +62,10 @@ def _table(machine, every, commits):
         factor, unit = scaled(series.unit)
         (*_, first), (*_, last) = series.points[0], series.points[-1]
         ratio = Entry(text.times(last / first), last / first) if first else words(text.DASH)
-        values = [Entry(f"{text.significant(factor * value)} {unit}", value) for value in (first, last)]
-        name = f"{series.benchmark.rpartition('.')[2]}, {series.label}" if series.label else series.benchmark
+        what = words_of(series.benchmark)
+        unit = "" if unit == what else unit
+        values = [Entry(f"{text.significant(factor * value)} {unit}".rstrip(), value) for value in (first, last)]
+        name = f"{what}, {series.label}" if series.label else series.benchmark
         rows.append((words(name), words(series.points[0][1][:SHORT], "code"), *values, ratio))
     (start, _), (end, commit) = commits[0], commits[-1]
     span = f"from {_day(start)} to {_day(end)} ({commit[:SHORT]})"
