@@ -190,6 +190,7 @@ EXPERIMENT = Experiment(
             panel="dataset",
             large=True,
             shared_y=False,
+            y_span=4.0,  # SVMpAUC-tight begins far above the others
         ),
         Curves(
             "loss-passes",
@@ -199,6 +200,7 @@ EXPERIMENT = Experiment(
             panel="dataset",
             large=True,
             shared_y=False,
+            y_span=4.0,  # SVMpAUC-tight begins far above the others
         ),
         Curves(
             "roc",
