@@ -29,7 +29,7 @@ def picture(display, results):
     if display.panel is None:
         ((panel, lines),) = panels.items()
         draw = partial(chart.draw, panel, lines, display.title, True)
-        drawn = layout.one(results.file_name(display.name), display.title, chart.words(lines), draw)
+        drawn = layout.one(results.file_name(display.name), display.title, chart.words(lines), draw, chart.alone_size)
         return picture_of(display, results, drawn, chart.csv_rows(), chart.remarks())
     multiples = []
     for panel, lines in panels.items():
@@ -142,6 +142,13 @@ class _Chart:
             return [(self.line_name(name), self._style(first, place)) for place, name in enumerate(levels)]
         return [(self.line_name(name), self.styles[name]) for name in dict.fromkeys(line.name for line in self.every)]
 
+    @property
+    def alone_size(self):
+        """The size of the figure of one panel, with room for names that do not fit beside its lines."""
+        names = [self.line_name(line.name) for line in self.every] if self.is_named else []
+        fit = layout.room_for(names, layout.LARGE_FONTS, layout.SIZE[0]) <= MOST_ROOM
+        return layout.SIZE if fit else layout.with_legend(names, layout.LARGE_FONTS)
+
     def most_inside(self):
         """The largest number of names in a small panel that do not fit at the ends of its lines."""
         return max(map(len, self._inside()), default=0)
@@ -192,30 +199,34 @@ class _Chart:
         axes.plot(x, y, color=INK, linewidth=1.0, linestyle=DASHED, zorder=1.5)
         if not (alone and self.display.slope_label):
             return
-        # On the free side: left of the line, below a falling one and above a rising one.
-        falls = self.display.slope < 0
-        share = 0.3 if falls else 0.7
+        # On the free side: below a line below all points; left of one that rises through a point.
+        falls, is_below = self.display.slope < 0, self.display.slope_through is None
+        share, is_left = (0.3 if falls else 0.7), falls or not is_below
+        seen = sorted((end / y[0]) ** (1 / self.display.slope) * x[0] for end in axes.get_ylim())
+        first, last = max(x[0], seen[0]), min(x[1], seen[1])
+        place = first ** (1 - share) * last**share
         axes.annotate(
             self.display.slope_label,
-            (x[0] ** (1 - share) * x[1] ** share, y[0] ** (1 - share) * y[1] ** share),
-            xytext=(-5, -2 if falls else 2),
+            (place, y[0] * (place / x[0]) ** self.display.slope),
+            xytext=(-5 if is_left else 5, -2 if falls or is_below else 2),
             textcoords="offset points",
-            ha="right",
-            va="top" if falls else "bottom",
+            ha="right" if is_left else "left",
+            va="top" if falls or is_below else "bottom",
             fontsize=fonts.note,
             color=INK,
         )
 
     def _tick(self, axes, lines, alone, y_limits):
         x = sorted({float(value) for line in lines for value in line.x if value >= axes.get_xlim()[0]})
+        ends = (x[0], x[-1]) if len(x) > 1 else axes.get_xlim()
         if self.display.x.log:
             named = len(x) <= MANY_TICKS and all(value == float(f"{value:.2g}") for value in x)
-            few = x if named else scales.ticks(x[0], x[-1], True)
+            few = x if named else scales.ticks(*ends, True)
             roomy = alone or self.display.large
             layout.set_ticks(axes.xaxis, few if roomy else few[:: 2 if len(few) > 3 else 1])
         else:
             whole = all(value.is_integer() for value in x)
-            layout.set_ticks(axes.xaxis, scales.round_ticks(x[0], x[-1], 4 if alone else 3, whole))
+            layout.set_ticks(axes.xaxis, scales.round_ticks(*ends, 4 if alone else 3, whole))
         layout.set_ticks(axes.yaxis, scales.ticks(*y_limits, self.display.y.log))
         axes.set_ylim(*y_limits)
 

@@ -13,6 +13,8 @@ from kernbench.report.statistics import median_or_none
 from kernbench.report.tables.table import csv_text
 from kernbench.report.tables.tradeoffs import fronts
 
+LEAST = 0.01  # height of a panel over its middle value: what differs by less is equal on it
+
 
 def front_picture(results):
     """Draw accuracy against time for every method; None for an experiment that is no race.
@@ -56,7 +58,7 @@ def front_picture(results):
 
 def _words(results, metric, label, points):
     front = [
-        f"{results.short_label(p.method)} {text.with_unit(metric, p.value)} in {text.seconds(p.seconds)}"
+        f"{text.names([results.short_label(p.method)])} {text.with_unit(metric, p.value)} in {text.seconds(p.seconds)}"
         for p in points
         if p.fast
     ]
@@ -77,10 +79,13 @@ def _draw(results, metric, styles, title, points, axes, fonts):
     sign = 1.0 if metric.direction == "lower" else -1.0
     costs = {point: sign * metric.factor * point.value for point in points}
     middle = median_or_none(costs.values())
-    spread = max(np.median([abs(cost - middle) for cost in costs.values()]) * 8, 1e-12)
+    least = LEAST * abs(middle)
+    spread = max(np.median([abs(cost - middle) for cost in costs.values()]) * 8, least)
     shown = [point for point in points if costs[point] <= middle + spread]
     low, high = scales.limits([[point.seconds for point in shown]], True)
-    y_low, y_high = scales.limits([[metric.factor * point.value for point in shown]], False)
+    values = [metric.factor * point.value for point in shown]
+    centre = (min(values) + max(values)) / 2
+    y_low, y_high = scales.limits([[*values, centre - least / 2, centre + least / 2]], False)
     axes.set_xlim(low, high)
     axes.set_ylim(y_low, y_high)
     layout.dress(axes, fonts, title=title)

@@ -17,9 +17,10 @@ class Grid:
     def __init__(self, display, results, row, column):
         self.display, self.results, self.categories = display, results, (row, column)
         self.values = results.medians(display, self.categories)
+        declared = {"dataset": results.datasets, "method": results.methods()}  # a row may be empty in the first column
         self.rows, self.columns = (
-            {names[side]: results.category_label(place, names[side]) for names in self.values}
-            for side, place in enumerate(self.categories)
+            {name: results.category_label(place, name) for name in declared.get(place, found) if name in found}
+            for place, found in zip(self.categories, [*zip(*self.values)] or [(), ()])
         )
 
     def remarks(self):
@@ -33,7 +34,7 @@ class Grid:
         parts = [f"{self.display.value.label}."]
         for row, row_name in self.rows.items():
             values = [
-                f"{name} {text.significant(self.values[row, column], digits)}"
+                f"{text.names([name])} {text.significant(self.values[row, column], digits)}"
                 for column, name in self.columns.items()
                 if (row, column) in self.values
             ]

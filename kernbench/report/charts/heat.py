@@ -1,6 +1,7 @@
 """Heat maps: coloured cells, each with its number."""
 
 import math
+import re
 
 from matplotlib.patches import Rectangle
 
@@ -45,10 +46,15 @@ def _draw(axes, fonts, display, grid):
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), grid.rows.values())
-    axes.set_xticks(range(len(columns)), [name.replace(", ", "\n") for name in grid.columns.values()])
+    axes.set_xticks(range(len(columns)), [_broken(name) for name in grid.columns.values()])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
+
+
+def _broken(name):
+    """A name in lines that end at its commas, but for those of an interval."""
+    return re.sub(r", (?![^\[]*\])", "\n", name)
 
 
 def _shares(found, log):

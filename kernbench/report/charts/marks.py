@@ -1,7 +1,5 @@
 """Marks: a row for each category, a mark in it for each method."""
 
-import numpy as np
-
 from kernbench.report import text
 from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import picture_of
@@ -35,10 +33,7 @@ def picture(display, results):
 def legend_columns(names):
     """In how many columns the legend fits below the picture; it fills them one after the other."""
     widths = [MARK + layout.LETTER * layout.LARGE_FONTS.note * len(name) for name in names]
-    for n_columns in range(min(MOST_COLUMNS, len(widths)), 1, -1):
-        if sum(map(max, np.array_split(widths, n_columns))) <= 72 * layout.SIZE[0]:
-            return n_columns
-    return 1
+    return layout.legend_columns(widths, 72 * layout.SIZE[0], MOST_COLUMNS)
 
 
 def _draw(axes, fonts, display, grid, styles, n_columns):

@@ -1,5 +1,6 @@
 """Declared figures: the data they take from records, and that all of them can be drawn."""
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -11,7 +12,7 @@ from kernbench.experiments.declare import Axis, Contours, Curves, HeatMap, Marks
 from kernbench.report import text
 from kernbench.report.charts.curves import _Chart, picture
 from kernbench.report.charts.drawing.frame import legible
-from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, tick
+from kernbench.report.charts.drawing.layout import LARGE_FONTS, SIZE, apart, fitted, name_inside, tick, with_legend
 from kernbench.report.charts.drawing.scales import beyond, limits, round_ticks, ticks
 from kernbench.report.charts.drawing.styles import category_styles, method_styles
 from kernbench.report.charts.grid import Grid
@@ -305,6 +306,13 @@ def test_figures_have_the_declared_order_whichever_was_measured_first(records, d
     ]
 
 
+def test_a_method_without_a_number_on_the_first_data_keeps_its_place(toy, records):
+    rows = [records.one("smo"), records.one("smo", "mnist"), records.one("libsvm", "mnist")]
+    heat = HeatMap("h", "H", Axis("metrics.test_error", "test error"), row="method", column="dataset")
+    grid = Grid(heat, records.results(toy, rows), heat.row, heat.column)
+    assert (list(grid.rows), list(grid.columns)) == (["libsvm", "smo"], ["adult", "mnist"])
+
+
 def test_lines_over_time_begin_after_the_set_up_of_a_fit(toy, records):
     """The clock of a trace begins after it; without the solver's own time the trace is that of the whole fit."""
     trace = {"seconds": [0.0, 1.0], "test_error": [0.4, 0.1]}
@@ -405,6 +413,38 @@ def test_the_legend_of_marks_is_no_wider_than_the_picture(lengths, n_columns):
     )
     canvas.draw_without_rendering()
     assert legend.get_window_extent().x1 / canvas.dpi <= SIZE[0]
+
+
+@pytest.mark.parametrize("length", [10, 48])
+def test_the_legend_below_a_figure_is_no_wider_and_leaves_room_for_its_lines(length):
+    names = [f"{k:0>{length}}" for k in range(12)]
+    size = with_legend(names, LARGE_FONTS)
+    canvas = Figure(figsize=size, layout="constrained")
+    axes = canvas.add_subplot()
+    name_inside(axes, [axes.plot([1.0], [1.0])[0] for _ in names], names, LARGE_FONTS)
+    canvas.draw_without_rendering()
+    box = axes.get_legend().get_window_extent()
+    assert box.x0 >= 0 and box.x1 / canvas.dpi <= size[0]
+    assert axes.get_window_extent().height / canvas.dpi >= SIZE[1] / 2
+
+
+def test_a_long_title_over_the_names_of_rows_takes_several_lines(drawn, records):
+    value, words = Axis("metrics.test_error", "test error"), "many words in a title that a figure has no room for"
+    (heat,) = drawn([records.one()], HeatMap("h", f"Not so {words} and {words}", value))
+    assert max(map(len, re.findall(r">([^<]*(?:words|title|room)[^<]*)</text>", heat.svg_file))) <= 62
+
+
+def test_names_of_columns_are_broken_at_commas_but_not_inside_an_interval(drawn, records):
+    trace = {"range": ["[0, 0.5]", "float32, wide"], "y": [1.0, 2.0]}
+    heat = HeatMap("h", "H", Axis("trace.y", "y"), column="trace.range")
+    (picture,) = drawn([records.one(trace=trace)], heat)
+    assert ">[0, 0.5]</text>" in picture.svg_file and ">float32</text>" in picture.svg_file
+
+
+def test_the_tick_of_a_single_point_is_round(drawn, records):
+    display = Curves("c", "C", Axis("trace.x", "x", log=True), Axis("trace.y", "y"))
+    (picture,) = drawn([records.one(trace={"x": [2.65268635], "y": [1.0]})], display)
+    assert ">2.65268635<" not in picture.svg_file and ">2.6</text>" in picture.svg_file
 
 
 def test_labels_of_ticks_that_run_into_each_other_are_left_out():

@@ -134,7 +134,7 @@ def test_in_the_figure_a_method_far_worse_lies_outside_and_one_far_better_inside
         front_picture(records.results(toy, records.race(1) + [records.one("other", error=e, seconds=0.001)])).svg_file
         for e in (0.5, 0.01)
     )
-    assert ">14.95</text>" in worse and ">40</text>" not in worse and ">0.001</text>" not in worse
+    assert ">15</text>" in worse and ">40</text>" not in worse and ">0.001</text>" not in worse
     assert ">5</text>" in better and ">0.001</text>" in better
 
 

@@ -5,6 +5,7 @@ the file shows all of them.
 """
 
 from dataclasses import dataclass
+from textwrap import fill
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
@@ -23,7 +24,8 @@ SIZE = (5.2, 4.1)  # inches; at this size the letters are readable on a phone
 SMALL, MEDIUM = (2.15, 1.95), (3.4, 2.7)
 FILE_WIDTH = 10.2  # largest width of a row of small multiples in a file, in inches
 MOST_INSIDE = 3  # lines whose legend fits inside a panel
-LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel; inches of a row
+LEGEND_COLUMNS, LEGEND_ROW = 2, 0.15  # of a legend below a panel, where its names have room; inches of a row
+LEGEND_ROWS, HANDLE = 5, 2.7  # rows below a figure of `SIZE`; width of a sample and the space around it over a letter
 BOLD, LEAST_TITLE = (0.62, 0.8)  # the same of a bold letter; the smallest letters of a title over its usual ones
 INNER = 0.82  # width of a panel without the labels on its left
 LEAST, MOST = 1e-3, 1e5  # numbers in between are written without an exponent
@@ -83,7 +85,8 @@ def finish(canvas):
     """Make text safe: names come from records, so a $ is not mathematics, and SVG allows no control characters."""
     for words in _texts(canvas):
         words.set_parse_math(False)
-        words.set_text(printable(words.get_text()))
+        lines = words.get_text().split("\n") if getattr(words, "is_filled", False) else [words.get_text()]
+        words.set_text("\n".join(map(printable, lines)))
         words.set_family("sans-serif")
     return canvas
 
@@ -100,8 +103,10 @@ def _texts(canvas):
 
 
 def head(axes, title, fonts):
-    """Write a title from the left edge of the canvas, over the names of rows."""
-    axes.figure.suptitle(title, fontsize=fonts.title, fontweight="bold", color=INK, x=0.01, ha="left")
+    """Write a title from the left edge of the canvas, over the names of rows, in as many lines as it takes."""
+    title = fill(title, int(72 * width_of(axes) / (BOLD * fonts.title)))
+    style = {"fontsize": fonts.title, "fontweight": "bold", "color": INK}
+    axes.figure.suptitle(title, **style, x=0.01, ha="left").is_filled = True  # its line breaks are ours
 
 
 def fitted(title, size, width):
@@ -196,11 +201,30 @@ def name_inside(axes, handles, names, fonts):
         axes.legend(handles, names, loc="best", **_legend_style(fonts))
 
 
-def name_below(axes, handles, names, fonts, columns=LEGEND_COLUMNS):
-    """Draw a legend below the panel."""
+def name_below(axes, handles, names, fonts, columns=None):
+    """Draw a legend below the panel, in as many columns as have room by default."""
+    columns = columns or _columns_below(names, fonts, width_of(axes))
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.19 if axes.get_xlabel() else -0.12)}
     legend = axes.legend(handles, names, **place, ncols=columns, columnspacing=1.0, **_legend_style(fonts))
     legend.rows_below = -(-len(names) // columns)  # for fit_panel
+
+
+def _columns_below(names, fonts, width):
+    """In how many columns names fit below a panel of `width` inches."""
+    widths = [fonts.note * (LETTER * len(name) + HANDLE) for name in names]
+    return legend_columns(widths, 72 * width, LEGEND_COLUMNS)
+
+
+def legend_columns(widths, room, most):
+    """In how many columns entries of some widths fit into the room; a legend fills them one after the other."""
+    numbers = range(min(most, len(widths)), 1, -1)
+    return next((n for n in numbers if sum(map(max, np.array_split(widths, n))) <= room), 1)
+
+
+def with_legend(names, fonts, size=SIZE):
+    """The size of a figure that has room for a legend of these names below it."""
+    rows = -(-len(names) // _columns_below(names, fonts, size[0])) if len(names) > MOST_INSIDE else 0
+    return size[0], size[1] + LEGEND_ROW * max(0, rows - LEGEND_ROWS)
 
 
 def _legend_style(fonts):
