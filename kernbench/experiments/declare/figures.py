@@ -75,6 +75,8 @@ class Curves(Figure):
     steps : bool
         Each record's trace is a step curve: its solver keeps a model until the next point and its last model to
         the end. Repeats are combined on a common grid of `x`, and a mark shows the final model.
+        Traces of repeats that have few points in common, as over time, are step curves in any case: at most of these
+        points there is no median.
     final_only : tuple of str
         With `steps`: lines of which only the final model is shown, as a hollow mark.
     baseline : str or None
@@ -105,7 +107,7 @@ class Curves(Figure):
     marks : bool
         A mark at every point; False for dense curves.
     ordered : bool
-        The lines are levels of one quantity, drawn in shades of one colour.
+        The lines are levels of one quantity, drawn in shades of one colour; more than five have dashes, too.
     large : bool
         Larger panels, three in a row: for many crossing lines.
     """

@@ -70,7 +70,7 @@ def draw_profiles(name, title, x_label, factors, styles, *, note="", heading="")
     caption = f"{text.sentence(title)} The share of {count} on which a method is within a factor of the best. {note}"
     rows = [("method", x_label, "share of problems")]
     rows += [(label, *point) for label, found in factors.items() for point in zip(*_steps(found, None))]
-    drawn = layout.one(name, title, words, draw)
+    drawn = layout.one(name, title, words, draw, layout.with_legend(list(factors), layout.LARGE_FONTS))
     return Picture(name, caption.rstrip(), *drawn, csv_text(rows), heading)
 
 

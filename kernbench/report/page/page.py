@@ -12,6 +12,7 @@ from kernbench.report.page.sections import OURS, Section
 from kernbench.report.tables.table import Column, Table, markdown_text, words
 from kernbench.report.text import plural, unbroken
 from kernbench.report.verdict.verdict import Verdict
+from kernbench.solvers.kinds import KINDS
 from kernbench.solvers.registry import SOLVERS
 
 _PAPER = re.compile("[^:;]*(: [^,;]*)?")  # authors and title, without the year and the place in the paper
@@ -94,7 +95,7 @@ class Page:
 
 
 def solver_table():
-    """The registry as a table."""
+    """The registry as a table, a block for each kind of problem: solvers of several have one name."""
     columns = tuple(
         Column(label, name, numeric=False)
         for label, name in (
@@ -104,8 +105,11 @@ def solver_table():
             ("tol is compared with", "stopping"),
         )
     )
-    rows = [tuple(words(text) for text in (s.name, s.paper, s.complexity, s.stopping)) for s in SOLVERS]
-    return Table("solvers", "What can be typed for solver=", columns, [("", rows)])
+    rows = {kind.name: [] for kind in KINDS.values()}
+    for s in SOLVERS:
+        rows[s.problem].append(tuple(map(words, (s.name, s.paper, s.complexity, s.stopping))))
+    blocks = [(f"{kind.estimator}: {kind.words}", rows[kind.name]) for kind in KINDS.values() if rows[kind.name]]
+    return Table("solvers", "The solvers of each estimator", columns, blocks, heading="estimator")
 
 
 def _environment(escape):

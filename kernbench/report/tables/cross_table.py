@@ -40,8 +40,10 @@ def cross_table(display, results):
         has_error = any("±" in paper for paper in from_paper)
         notes.append(f"In brackets: the paper's number{', and the ± that it prints' if has_error else ''}.")
     suffix = f"_{relation}_{display.baseline}" if display.baseline else ""
-    is_ratio = display.baseline is not None and not display.difference
-    first = Column(metric.label if is_ratio else text.heading(metric), "data", numeric=False)
+    heading = metric.label if display.baseline is not None else text.heading(metric)
+    if display.difference and (unit := text.unit_of_differences(metric)):
+        heading = f"{metric.label} ({unit})"
+    first = Column(heading, "data", numeric=False)
     columns = [Column(results.label(name), f"{name}{suffix}_{metric.name}") for name in names]
     blocks = [("", rows)]
     if metric.varies and display.baseline is None:

@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from kernbench._models import MODELS
 from kernbench.experiments import registry
 from kernbench.experiments.declare import MetricTable, Profiles
 from kernbench.report import build
 from kernbench.report.charts.drawing.svg import _shorter, share_styles
+from kernbench.report.page.page import solver_table
 from kernbench.report.page.sections import make_section
+from kernbench.solvers.registry import SOLVERS
 
 
 @pytest.fixture
@@ -73,6 +76,16 @@ def test_every_experiment_of_a_paper_names_its_place_and_group():
     assert {"ROC-SVM", "Conjugate subgradients", "Partial AUC", "Batch perceptron", "Doubly stochastic", "Ours"} <= set(
         groups
     )
+
+
+def test_solvers_of_one_name_are_told_apart_by_their_estimator(write, records, tmp_path):
+    blocks = solver_table().blocks
+    for heading, rows in blocks:
+        assert heading.partition(":")[0] in {model.name for model in MODELS}
+        assert len({name.text for name, *_ in rows}) == len(rows), heading
+    assert sum(len(rows) for _, rows in blocks) == len(SOLVERS)
+    page = build(write(records.race(1)), tmp_path / "out").page.read_text(encoding="utf-8")
+    assert f"All {len(SOLVERS)} solvers" in page and "KernelNuSVC: " in page
 
 
 def test_details_of_an_experiment_stand_beside_the_summary(write, records, tmp_path):

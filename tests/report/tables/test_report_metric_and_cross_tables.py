@@ -59,6 +59,7 @@ def test_cross_table_of_differences_carries_its_sign(toy, records, made):
     table = made(records.race(), display)
     entries = dict(zip((column.csv_label for column in table.columns), table.blocks[0][1][0]))
     assert entries["sbp-quarter_minus_libsvm_test_error"].text == "+0.10 [+0.10, +0.10] (+0.10)"
+    assert table.columns[0].label == "test error (points)"  # not %
     assert "libsvm_minus_libsvm_test_error" not in entries
 
 
