@@ -14,9 +14,9 @@ SOLVED = 1e-3  # relative distance to the best objective of a problem up to whic
 def overall_profiles(results):
     """The profile of fit times over the problems of all experiments, one for each scale that has enough.
 
-    A problem is a repeat on a data set of an experiment, on one set-up. Methods are identified by their labels. Those
-    of two or more experiments, without a time budget, are compared on the problems on which all of them were run. A
-    method has solved a problem when its objective is within 10⁻³ of the best one there.
+    A problem is a repeat on a data set of an experiment, on one set-up. Methods are identified by their labels. As many
+    as two experiments have in common on a data set, without a time budget, are compared on the problems on which all of
+    them were run. A method has solved a problem when its objective is within 10⁻³ of the best one there.
 
     Returns
     -------
@@ -28,14 +28,15 @@ def overall_profiles(results):
 
 
 def _profile(scale, results):
-    problems, homes = {}, {}
+    problems, labels = {}, {}
     for found in results:
         for label, key, cost in _costs(found):
             problems.setdefault(key, {})[label] = cost
-            homes.setdefault(label, set()).add(found.experiment.name)
-    shared = [label for label, places in homes.items() if len(places) > 1]
+            labels[label] = None
+    together = _together(problems)
+    shared = [label for label in labels if label in together]
     factors = {label: [] for label in shared}
-    counted = {key for key, costs in problems.items() if all(label in costs for label in shared)}
+    counted = {key for key, costs in problems.items() if together <= costs.keys()}
     for key in sorted(counted):
         costs = {label: _if_solved(problems[key], label) for label in shared}
         best = min(costs.values(), default=np.inf)
@@ -55,10 +56,25 @@ def _profile(scale, results):
     )
 
 
+def _together(problems):
+    """The largest set of methods that two experiments or more have on one data set; of several, on most problems."""
+    races = {}
+    for (experiment, dataset, _), costs in problems.items():
+        races.setdefault((experiment, dataset), set()).update(costs)
+    homes = {(experiment, frozenset(labels)) for (experiment, _), labels in races.items()}
+    sets = {one & other for home, one in homes for place, other in homes if home != place}
+    numbers = {labels: sum(labels <= costs.keys() for costs in problems.values()) for labels in sets}
+    return max(sets, key=lambda labels: (len(labels), numbers[labels], sorted(labels)), default=frozenset())
+
+
 def _costs(results):
-    """Yield (label, problem, (seconds, objective)) for every method without a budget that has an objective."""
+    """Yield (label, problem, (seconds, objective)) for every method without a budget that has an objective.
+
+    Not for methods that the experiments define, such as the zero model, which solve nothing.
+    """
     for (dataset, method), cell in results.cells.items():
-        if results.method(method) is None or results.has_budget(method):
+        declared = results.method(method)
+        if declared is None or declared.estimator.startswith("kernbench.experiments.") or results.has_budget(method):
             continue
         for record in cell.records:
             objective, seconds = (finite(place(record, path)) for path in ("metrics.objective", "seconds.fit"))

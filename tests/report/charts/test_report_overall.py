@@ -73,6 +73,16 @@ def test_without_shared_methods_there_is_no_profile(toy, records, only):
     assert profile(toy, rows) is None
 
 
+def test_methods_of_other_tasks_do_not_keep_those_that_meet_from_being_compared(toy, records):
+    """No problem has all methods that two experiments share: not one of SVMs those of the partial AUC."""
+    svm, other_task = {"smo": 1.0, "libsvm": 4.0, "sbp": 9.0}, {"sbp": 1.0, "other": 2.0}
+    rows = [row for name in ("toy", "other") for row in race(records, name, svm)]
+    rows += [row for name in ("toy", "other") for row in race(records, name, other_task, dataset="mnist")]
+    found = profile(toy, rows)
+    assert {label for label, *_ in points(found)} == {"SMO", "LIBSVM (scikit-learn SVC)", "SBP"}
+    assert "2 problems" in found.caption
+
+
 def test_a_method_with_a_budget_does_not_count(toy, records):
     times = {"smo": 1.0, "libsvm": 4.0, "sbp-quarter": 1.0}
     found = profile(toy, race(records, "toy", times) + race(records, "other", times))
