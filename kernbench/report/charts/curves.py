@@ -37,8 +37,7 @@ def picture(display, results):
         draw = partial(chart.draw, panel, lines, title, False)
         words = f"{title}: {chart.words(lines)}"
         multiples.append(layout.Panel(results.file_name(display.name, panel), title, words, draw))
-    size = chart.panel_size if chart.key else layout.size_for(chart.most_inside(), chart.panel_size)
-    drawn = layout.multiples(multiples, display.title, size, chart.key)
+    drawn = layout.multiples(multiples, display.title, chart.panel_size, chart.key)
     lead = f"↑ {text.heading(display.y)}  → {text.heading(display.x)}"
     shape = "panels large" if display.large else "panels"
     return picture_of(display, results, drawn, chart.csv_rows(), chart.remarks(), shape=shape, lead=lead)
@@ -131,10 +130,9 @@ class _Chart:
     @cached_property
     def key(self):
         """What the lines stand for, if there are many names, or long ones, that fit neither beside lines nor inside."""
-        names, (first, *others) = self._inside(), self.panels.values()
-        longest = layout.room_for([name for own in names for name in own], layout.SMALL_FONTS, self.panel_size[0])
-        if self.display.panel is None or (self.most_inside() <= layout.MOST_INSIDE and longest <= MOST_INSIDE):
+        if self.display.panel is None or not self.is_named or not any(map(self._is_crowded, self.panels.values())):
             return []
+        first, *others = self.panels.values()
         if self.styles is None:
             levels = [line.name for line in first]
             if any([line.name for line in lines] != levels for lines in others):
@@ -149,14 +147,10 @@ class _Chart:
         fit = layout.room_for(names, layout.LARGE_FONTS, layout.SIZE[0]) <= MOST_ROOM
         return layout.SIZE if fit else layout.with_legend(names, layout.LARGE_FONTS)
 
-    def most_inside(self):
-        """The largest number of names in a small panel that do not fit at the ends of its lines."""
-        return max(map(len, self._inside()), default=0)
-
-    def _inside(self):
-        """The names of each small panel in which they do not fit at the ends of its lines."""
-        names = ([self.line_name(line.name) for line in lines] for lines in self.panels.values() if self.is_named)
-        return [own for own in names if layout.room_for(own, layout.SMALL_FONTS, self.panel_size[0]) > MOST_ROOM]
+    def _is_crowded(self, lines):
+        """Whether the names of a small panel fit neither at the ends of its lines nor inside it."""
+        room = layout.room_for([self.line_name(line.name) for line in lines], layout.SMALL_FONTS, self.panel_size[0])
+        return room > MOST_INSIDE or (room > MOST_ROOM and len(lines) > layout.MOST_INSIDE)
 
     def _room(self, lines, fonts, width):
         """The share of a panel's width for names beside their lines, not counting names that are too long."""

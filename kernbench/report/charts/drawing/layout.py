@@ -254,12 +254,6 @@ def fit_panel(axes, fonts):
         legend.set_bbox_to_anchor((middle, -below / (height - top - bottom)), axes.transAxes)
 
 
-def size_for(n_names, size=SMALL):
-    """Size in inches of a panel with a legend inside, or below if there are many lines."""
-    rows = -(-n_names // LEGEND_COLUMNS) if n_names > MOST_INSIDE else 0
-    return size[0], size[1] + LEGEND_ROW * rows
-
-
 def width_of(axes):
     """Width of a panel in inches, its labels included."""
     return axes.figure.get_size_inches()[0] / axes.get_subplotspec().get_gridspec().ncols
