@@ -11,8 +11,10 @@ ROUNDING = 2.0**-52  # relative error of each term of a sum
 
 def gradient_steps(problem, n_iter, rate, x, scores, mean, best_coef, history, progress, counts):
     """Do `n_iter` steps of gradient descent; return how many were done, fewer where the risk is not finite."""
-    for _ in range(n_iter):
+    for done in range(n_iter):
         element, slopes = _subgradient(problem, x, scores, best_coef, history, progress, counts)
+        if element is None:
+            return done
         x -= rate * element
         if problem.design.is_kernel:  # the slopes are the scores of the step
             scores -= rate * slopes
@@ -26,8 +28,10 @@ def adamax_steps(
     problem, n_iter, rate, beta_1, beta_2, x, scores, mean, best_coef, history, progress, counts, momentum, largest
 ):
     """Do `n_iter` steps of Adamax; return how many were done, fewer where the risk is not finite."""
-    for _ in range(n_iter):
-        _, slopes = _subgradient(problem, x, scores, best_coef, history, progress, counts)
+    for done in range(n_iter):
+        element, slopes = _subgradient(problem, x, scores, best_coef, history, progress, counts)
+        if element is None:
+            return done
         momentum[:] = beta_1 * momentum + (1 - beta_1) * slopes
         largest[:] = np.maximum(beta_2 * largest, np.abs(slopes))
         moved = np.divide(momentum, largest, out=np.zeros_like(slopes), where=largest > 0)
@@ -43,8 +47,11 @@ def objective_at(problem, coef, scores):
 
 
 def _subgradient(problem, x, scores, best_coef, history, progress, counts):
-    """Compare the iterate with the best one; return the subgradient as an element of H, and in the coefficients."""
-    risk, g = problem.risk(scores)
+    """Compare the iterate with the best one; return the subgradient as an element of H, and in the coefficients; or
+    None twice where the risk is not finite."""
+    risk, g = problem.risk(scores) if np.all(np.isfinite(scores)) else (np.inf, None)
+    if not np.isfinite(risk):
+        return None, None
     objective = 0.5 * problem.alpha * problem.design.inner(x, x, scores) + risk
     if objective < progress[0]:
         progress[0], best_coef[:] = objective, x

@@ -6,7 +6,7 @@ import pytest
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.ranking.pairwise_problem import PairwiseProblem
 from kernbench.solvers.design import as_design
-from kernbench.solvers.registry import SOLVERS
+from kernbench.solvers.registry import SOLVERS, get
 
 RANKING_SOLVERS = [entry for entry in SOLVERS if entry.problem == "roc-svm"]
 by_name = pytest.mark.parametrize("entry", RANKING_SOLVERS, ids=lambda entry: entry.name)
@@ -118,3 +118,17 @@ def test_drawn_pairs_of_a_part_are_numbered_within_it():
     first, second = part.drawn
     assert len(first) == len(second) > 0 and part.n == 4
     assert part.positive[first].all() and not part.positive[second].any()
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value):RuntimeWarning")
+@pytest.mark.parametrize("form", ["dense", "kernel"])
+@pytest.mark.parametrize("name", ["gradient", "adamax"])
+def test_twins_stop_where_the_risk_is_not_finite(name, form, ranking, rank):
+    """They refuse to go on alike, and keep the best iterate before."""
+    problem, found = ranking(30, 27, form=form), []
+    for twin in ("compiled", "reference"):
+        solver = rank(get(name, "roc-svm"), twin, problem, loss="squared_hinge", step_size=1e200)
+        with pytest.raises(ValueError, match="the iterates leave all bounds"):
+            solver.advance(30)
+        found.append((solver.n_iter, float(solver.progress[0]), solver.best_coef.any()))
+    assert found[0] == found[1] == (1, 1.0, False)
