@@ -6,11 +6,11 @@ RECOMPUTED = 4096  # steps between two recomputations of |g|^2
 SMALLEST_SCALE = 1e-6
 
 
-def steps(design, problem, norms, drawn, lam, delay, limit, start, g, counts, lags, numbers):
-    """Do a step on each row of `drawn`; `numbers` are the steps done so far, scale, |g|^2, begun, passed, total and
-    inner products."""
+def steps(design, problem, norms, drawn, lam, delay, limit, g, counts, lags, numbers):
+    """Do a step on each row of `drawn`; `numbers` are the steps done so far, scale, |g|^2, begun, passed, total, inner
+    products and kept."""
     y, targets, loss = problem.y, problem.targets, problem.loss
-    t, scale, squared_norm, begun, passed, total, n_products = numbers
+    t, scale, squared_norm, begun, passed, total, n_products, kept = numbers
     for batch in drawn:
         X, shrunk = design.rows(batch), scale / (lam * max(t + delay, 1.0))
         margins = [y[i] * shrunk * (x @ g) - targets[i] for i, x in zip(batch, X)]
@@ -34,11 +34,11 @@ def steps(design, problem, norms, drawn, lam, delay, limit, start, g, counts, la
                 scale = np.sqrt(radius / squared_norm)
                 if scale < SMALLEST_SCALE:
                     lags -= passed * counts
-                    for part in (start, g, counts):
-                        part *= scale
-                    begun /= scale
+                    g *= scale
+                    counts *= scale
+                    kept *= scale
                     passed, squared_norm, scale = 0.0, radius, 1.0
-        begun += scale
+        begun += scale * kept
         passed += scale
         total += t + delay
-    numbers[:] = t, scale, squared_norm, begun, passed, total, n_products
+    numbers[:] = t, scale, squared_norm, begun, passed, total, n_products, kept

@@ -14,16 +14,16 @@ cdef double SMALLEST_SCALE = 1e-6
 
 
 def steps(FeatureDesign design, problem, const double[::1] norms, const Py_ssize_t[:, ::1] drawn, double lam, double delay,
-          double limit, double[::1] start, double[::1] g, double[::1] counts, double[::1] lags, double[::1] numbers):
-    """Do a step on each row of `drawn`; `numbers` are the steps done so far, scale, |g|^2, begun, passed, total and
-    inner products."""
+          double limit, double[::1] g, double[::1] counts, double[::1] lags, double[::1] numbers):
+    """Do a step on each row of `drawn`; `numbers` are the steps done so far, scale, |g|^2, begun, passed, total, inner
+    products and kept."""
     cdef:
         const double[::1] y = problem.y, targets = problem.targets
         double[::1] margins = np.empty(drawn.shape[1])
         int loss = problem.loss.code
         double parameter = problem.loss.parameter, step, shrunk
         double scale = numbers[1], squared_norm = numbers[2], begun = numbers[3], passed = numbers[4], total = numbers[5]
-        double radius, n_products = numbers[6], t = numbers[0]
+        double radius, n_products = numbers[6], kept = numbers[7], t = numbers[0]
         bint project = limit < INFINITY
         Py_ssize_t i, j, k, s, size = drawn.shape[1], d = g.shape[0]
     with nogil:
@@ -53,15 +53,14 @@ def steps(FeatureDesign design, problem, const double[::1] norms, const Py_ssize
                     scale = sqrt(radius / squared_norm)
                     if scale < SMALLEST_SCALE:
                         for j in range(d):
-                            start[j] *= scale
                             g[j] *= scale
                         for j in range(counts.shape[0]):
                             lags[j] -= passed * counts[j]
                             counts[j] *= scale
-                        begun /= scale
+                        kept *= scale
                         passed, squared_norm, scale = 0.0, radius, 1.0
-            begun += scale
+            begun += scale * kept
             passed += scale
             total += t + delay
-    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] = (
-        t, scale, squared_norm, begun, passed, total, n_products)
+    numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7] = (
+        t, scale, squared_norm, begun, passed, total, n_products, kept)

@@ -16,7 +16,7 @@ from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.validation.numbers import check_number
 
-STEPS, SCALE, SQUARED_NORM, BEGUN, PASSED, TOTAL, PRODUCTS = range(7)  # places in `numbers`
+STEPS, SCALE, SQUARED_NORM, BEGUN, PASSED, TOTAL, PRODUCTS, KEPT = range(8)  # places in `numbers`
 
 
 class Pegasos(PrimalSolver):
@@ -69,12 +69,13 @@ class Pegasos(PrimalSolver):
         self.limit = limit if project else np.inf  # of |w|^2
         self.settings = problem.settings(self.lam, batch_size, project)  # w = g / (lambda t)
         self.first_check = -(-problem.n // batch_size)
-        # w_t = scale g / (lambda (t + t0)), g = start + sum_i counts_i y_i x_i; scale is 1 without projections.
+        # w_t = scale g / (lambda (t + t0)), g = kept start + sum_i counts_i y_i x_i; scale and kept are 1 without
+        # projections.
         # sum_t (t + t0) w_t = (begun start + sum_i (passed counts_i - lags_i) y_i x_i) / lambda
         self.start, self.g = np.zeros(design.n_coef), np.zeros(design.n_coef)
         self.counts, self.lags = np.zeros(problem.n), np.zeros(problem.n)
-        self.numbers = np.zeros(7)
-        self.numbers[SCALE] = 1.0
+        self.numbers = np.zeros(8)
+        self.numbers[SCALE] = self.numbers[KEPT] = 1.0
         if initial is not None:
             self._start_from(initial)
 
@@ -85,8 +86,8 @@ class Pegasos(PrimalSolver):
     def _steps(self, drawn):
         examples = indices_of(drawn[:, 0], self.problem.n, self.cumulative).reshape(-1, self.per_step)
         self.core.steps(
-            self.design, self.problem, self.norms, examples, self.lam, self.delay, self.limit, self.start, self.g,
-            self.counts, self.lags, self.numbers,
+            self.design, self.problem, self.norms, examples, self.lam, self.delay, self.limit, self.g, self.counts,
+            self.lags, self.numbers,
         )  # fmt: skip
 
     # --- what it found -----------------------------------------------------------------------------------------------
@@ -116,7 +117,8 @@ class Pegasos(PrimalSolver):
         return certificate(problem, self._coef(), known)
 
     def _arrays(self):
-        return {"start": self.start, "sum": self.g, "counts": self.counts, "lags": self.lags}
+        arrays = {"start": self.start, "sum": self.g, "counts": self.counts, "lags": self.lags}
+        return arrays if self.limit == np.inf else arrays | {"kept": self.numbers[KEPT:]}
 
     def _scalars(self):
         return *self.numbers[SCALE:PRODUCTS], self.delay

@@ -171,6 +171,28 @@ def test_other_weights_begin_at_the_coefficients(name, ranking, linear):
     np.testing.assert_allclose(rest.solution().coef, begun.solution().coef, rtol=1e-12)
 
 
+@pytest.mark.parametrize("C", [3.0, 1e8])
+@pytest.mark.parametrize("begun_elsewhere", [False, True])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_the_average_of_projected_iterates_is_their_average(twin, begun_elsewhere, C, ranking, linear):
+    """At a large C each projection leaves little of what was before, of the start as good as nothing."""
+    entry, problem = get("pegasos", "linear-svm"), ranking(60, 5, d=5)
+    start = np.linspace(-0.4, 0.6, 5)
+    options = {"C": C, "project": True, "initial": Solution(start) if begun_elsewhere else None}
+    averaged, last = (linear(entry, twin, problem, average=average, **options) for average in (True, False))
+    before = 60.0 if begun_elsewhere else 0.0  # steps that a start stands for
+    total, expected = before, before * np.array(last.solution().coef)
+    for t in range(1, 401):
+        last.advance(1)
+        total += before + t
+        expected += (before + t) * last.solution().coef
+    averaged.advance(400)
+    np.testing.assert_allclose(
+        averaged.solution().coef, expected / total, rtol=0, atol=1e-7 * np.abs(expected).max() / total
+    )
+    assert np.isfinite(averaged.gap())
+
+
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
 def test_as_many_rows_of_weight_zero_but_others_are_a_start(twin, ranking, linear):
     """The order of the rows that an SDCA continues is not that of the rows that have a weight now."""
