@@ -86,7 +86,7 @@ def line_search(problem, value, gradient, coef, scores, step, moved, next_coef, 
 
 
 def linearise(risk, scores, change):
-    """Linearise the lower part again; return the value there, and the change of the constant of the linear part, whose
+    """Linearise the lower part again; return U - L there, and the change of the constant of the linear part, whose
     slopes change by `change`."""
     slopes, constant = risk.slopes, risk.constant
     value = float(risk.linearise(scores)[0])

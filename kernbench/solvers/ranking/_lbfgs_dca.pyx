@@ -85,7 +85,7 @@ def line_search(Risk problem, double value, const double[::1] gradient, const do
 def linearise(Risk risk, const double[::1] scores, double[::1] change):
     """Linearise the lower part at these scores; set `change` to the change of the slopes of the linear part.
 
-    Return the value of the lower part there and the change of the constant of the linear part.
+    Return U - L there and the change of the constant of the linear part.
     """
     cdef Py_ssize_t i
     cdef double constant = risk.constant, value
