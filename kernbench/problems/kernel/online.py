@@ -74,7 +74,7 @@ class StepRule:
         if schedule == "inverse":
             reach = step_size / lam
         elif schedule == "constant":
-            reach /= np.sqrt(problem.n)
+            reach /= np.sqrt(np.count_nonzero(problem.weights > 0))
         return cls(schedule, float(reach), longest)
 
     def __call__(self, t):

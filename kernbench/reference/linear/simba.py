@@ -11,7 +11,8 @@ def steps(design, columns, problem, drawn, horizon, radius, budget, u, q, counts
     this game, |u|^2 and the sum of the step lengths."""
     n, d = problem.n, len(u)
     size = 1.0 / np.sqrt(2.0 * horizon)
-    rate = np.sqrt(max(np.log(n), 1e-12) / horizon)
+    n_used = np.count_nonzero(problem.weights > 0)
+    rate = np.sqrt(max(np.log(n_used), 1e-12) / horizon)
     floor = np.where(problem.weights > 0, SMALLEST, 0.0)
     for for_example, for_feature in drawn:
         i = _drawn(np.cumsum(problem.weights * q), for_example)

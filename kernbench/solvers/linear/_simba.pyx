@@ -31,6 +31,7 @@ def steps(FeatureDesign design, FeatureDesign columns, problem, const double[:, 
 cdef class Game:
     cdef FeatureDesign design, columns
     cdef double horizon, radius, budget, squared_norm, passed
+    cdef double rate          # of the updates of q: sqrt(log n / T), n the number of rows with a weight
     cdef double edge, reach   # the q at the edge of the slack; the share of it within which the next is sought
     cdef const double[::1] y, weights
     cdef double[::1] u, q, counts, lags
@@ -40,6 +41,7 @@ cdef class Game:
         n, d = len(q), len(u)
         self.design, self.columns, self.y, self.weights = design, columns, problem.y, problem.weights
         self.horizon, self.radius, self.budget = horizon, radius, budget
+        self.rate = sqrt(max(log(np.count_nonzero(problem.weights > 0)), 1e-12) / horizon)
         self.u, self.q, self.counts, self.lags = u, q, counts, lags
         self.v, self.column, self.values, self.masses = np.empty(n), np.zeros(max(n, d)), np.empty(n), np.empty(n)
 
@@ -74,7 +76,7 @@ cdef class Game:
         """The multiplicative update of q, by the heights in `column` and the slack in `v`."""
         cdef:
             Py_ssize_t i, n = self.q.shape[0]
-            double rate = sqrt(max(log(n), 1e-12) / self.horizon), most = 1.0 / rate, seen, largest = 0.0
+            double rate = self.rate, most = 1.0 / rate, seen, largest = 0.0
             double *q = &self.q[0]
             double *v = &self.v[0]
             const double *y = &self.y[0]

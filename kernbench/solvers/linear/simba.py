@@ -9,8 +9,8 @@ and the slack goes to those with the largest p. Against w, p is updated multipli
 all examples estimated from a single feature, drawn in proportion to its square in w: O(n + d) for a step. Columns are
 read from a transposed copy of X, which doubles its memory.
 
-The step sizes sqrt(log n / T) and 1/sqrt(2 T) depend on the number T of steps. So a game is played for T steps, then
-one begins for 2 T, and so on; the average of the longer of the last two is reported.
+The step sizes sqrt(log n / T), n the number of rows with a weight, and 1/sqrt(2 T) depend on the number T of steps. So
+a game is played for T steps, then one begins for 2 T, and so on; the average of the longer of the last two is reported.
 """
 
 import numpy as np

@@ -34,8 +34,9 @@ class NORMA(OnlineSolver):
         One of `losses`.
     schedule : {"inverse_sqrt", "inverse", "constant"}, default="inverse_sqrt"
         gamma_t = `step_size` times B / (r sqrt(t)), the paper's, with B the radius of a ball that holds the optimum
-        (1/sqrt(lambda) for the hinge) and r^2 = max k(x_i, x_i); 1 / (lambda (t + 1)); or B / (r sqrt(n)). At most
-        1 / (2 lambda), and for smooth losses at most one over the largest curvature times r^2.
+        (1/sqrt(lambda) for the hinge) and r^2 = max k(x_i, x_i); 1 / (lambda (t + 1)); or B / (r sqrt(n)), n the number
+        of rows with a weight. At most 1 / (2 lambda), and for smooth losses at most one over the largest curvature
+        times r^2.
     step_size : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional
