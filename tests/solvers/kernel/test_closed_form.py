@@ -46,8 +46,9 @@ def test_tiny_worked_example(twin):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_twins_agree(weighted, fit_intercept):
-    X, y = problem(balanced=True)
+@pytest.mark.parametrize("n", [80, 600])  # kernel rows are computed 256 at a time
+def test_twins_agree(n, weighted, fit_intercept):
+    X, y = problem(n, balanced=True)
     weights = np.random.default_rng(1).uniform(0.2, 2.0, size=len(y))
     weights[:7] = 0.0
     weights[y > 0] *= weights[y < 0].sum() / weights[y > 0].sum()

@@ -90,13 +90,15 @@ def test_twin_is_in_lockstep_on_any_problem(case):
     tally.require(1.0)
 
 
+@pytest.mark.parametrize("d", [2, 8])
 @pytest.mark.parametrize(
     "kernel",
     [Laplacian(2.0), Gaussian(1.0) * Laplacian(3.0), ChiSquared(), ArcCosine(1), Polynomial(2, 0.5, 0.3)],
     ids=lambda kernel: type(kernel).__name__,
 )
-def test_twins_agree_with_any_kernel(kernel):
-    X, y = rows_and_labels(d=2)
+def test_twins_agree_with_any_kernel(kernel, d):
+    """Blocks of 8 features hold the pairs of 2 columns, but not those of 8."""
+    X, y = rows_and_labels(d=d)
     tally = Tally()
     follow(*twins(np.abs(X) / 3, y, {"loss": "squared_error", "kernel": kernel}), tally, TIGHT, rounds=4, length=2)
     tally.require(1.0)
@@ -110,3 +112,16 @@ def test_twins_agree_on_a_stream():
     tally = Tally()
     follow(compiled, reference, tally, TIGHT, rounds=10, length=1)
     assert compiled.finished and reference.finished and compiled.n_iter == reference.n_iter == 7
+
+
+def test_twins_of_the_operator_agree_on_batches_of_many_rows():
+    """The compiled core sums up 512 rows at a time."""
+    X, y = rows_and_labels(n=1300)
+    weights, tally = np.random.default_rng(0).integers(0, 4, size=1300) / 2, Tally()
+    options = {"loss": "squared_error", "operator": True, "max_blocks": 2, "precondition": True}
+    both = list(twins(X, y, options, weights, batch_size=1300))
+    follow(*both, tally, TIGHT, rounds=3, length=1)
+    compiled, reference = (solver.solution().state["operator"] for solver in both)
+    np.testing.assert_allclose(compiled, reference, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(*(solver.operator.explained(X) for solver in both), atol=1e-9)
+    tally.require(1.0)
