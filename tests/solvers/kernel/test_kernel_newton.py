@@ -8,6 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from kernbench import KernelRegressor
+from kernbench.kernels import Gaussian
+from kernbench.solvers.registry import get
 
 
 def test_weak_regularisation_is_kernel_ridge_regression_in_one_step():
@@ -40,6 +42,18 @@ def test_huber_minimises_its_objective(delta):
     assert best * (1 - 1e-9) <= model.objective_ + model.duality_gap_
     assert model.objective_ - model.duality_gap_ <= model.objective_ <= best * (1 + 1e-6)
     assert model.n_iter_ <= 30
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_equal_rows_at_a_tiny_alpha_are_solved(twin):
+    """Rounding makes the matrix indefinite, and its diagonal is raised."""
+    entry, rng = get("newton", "kernel-regression"), np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(12, 2)), 5, axis=0), rng.normal(size=60)
+    data = entry.kind.make_data(X, Gaussian(1.0), twin=twin, dtype=np.float64)
+    solver = entry.load(twin)(data, y, alpha=1e-20)
+    solver.advance(3)
+    noise = (y.reshape(12, 5) - y.reshape(12, 5).mean(axis=1, keepdims=True)).ravel()
+    assert solver.objective() == pytest.approx(0.5 * np.mean(noise**2), rel=1e-2)
 
 
 def test_an_indefinite_matrix_is_named():

@@ -5,8 +5,13 @@ import pytest
 from lockstep import Tally, Tolerance, case_name, cases, follow
 from scipy import sparse
 
+from kernbench.losses.regression import RESIDUAL_LOSSES
+from kernbench.problems.linear import newton as newton_problem
+from kernbench.solvers.bundle import cutting_planes
+from kernbench.solvers.linear import newton
 from kernbench.solvers.registry import get
 
+TWINS = ("compiled", "reference")
 NEAR = 2e-3  # gap / objective below which only the ends of the bundle method are compared
 SOLVED = 1e-7  # ... and only those of a dual method that may go on to the last digit
 FORMS = ("dense", "float32", "csr", "csr64")
@@ -128,3 +133,68 @@ def test_splitting_a_run_of_sdca_changes_nothing(loss, ranking, linear):
     for _ in range(3000):
         parts.advance(1)
     np.testing.assert_array_equal(whole.solution().coef, parts.solution().coef)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("loss", get("newton", "linear-svm").losses + get("newton", "linear-regression").losses)
+def test_newton_with_an_intercept_is_in_lockstep(loss, form, ranking, regression, linear, regress):
+    """The coefficient of a last column of ones has no penalty, and is kept at its best value."""
+    entry, tally, make = get("newton", "linear-svm"), Tally(), ranking
+    if loss in RESIDUAL_LOSSES:
+        entry, make = get("newton", "linear-regression"), regression
+    for seed, alpha in enumerate((1e-3, 1e-1)):
+        problem = make(60, seed, d=4, form=form, weighted=seed == 1)
+        columns = [problem.X, np.ones((60, 1))]
+        problem.X = sparse.hstack(columns, format="csr") if form == "csr" else np.hstack(columns)
+        options = {"loss": loss, "free_last": True, "tol": 1e-9}
+        if loss in RESIDUAL_LOSSES:
+            both = [regress(entry, twin, problem, alpha=alpha, **options) for twin in TWINS]
+        else:
+            both = [linear(entry, twin, problem, C=1 / (60 * alpha), **options) for twin in TWINS]
+        follow(*both, tally, TIGHT, rounds=6, length=1, label=f"{alpha=}")
+    tally.require(1.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_newton_on_a_sample_of_many_rows_is_in_lockstep(loss, ranking, linear, monkeypatch):
+    """A fit to some rows comes first, and the Hessian is a sum over some; their number is lowered here."""
+    monkeypatch.setattr(newton, "SAMPLE", 30)
+    for name, value in (("SAMPLE", 30), ("MOST_WORK", 1.0)):
+        monkeypatch.setattr(newton_problem, name, value)
+    tally = Tally()
+    for seed, form in enumerate(("dense", "csr")):
+        problem = ranking(200, seed, d=6, form=form, weighted=seed == 1)
+        both = [linear(get("newton", "linear-svm"), twin, problem, C=3.0, loss=loss, tol=1e-9) for twin in TWINS]
+        assert all(solver.sample is not None for solver in both)
+        follow(*both, tally, TIGHT, rounds=12, length=1, rounding=below_the_tolerance, label=form)
+    tally.require(0.2)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_the_bundle_starts_from_the_same_sample_of_many(loss, ranking, linear, monkeypatch):
+    monkeypatch.setattr(cutting_planes, "SAMPLE", 40)
+    problem, tally = ranking(400, 0, d=5, weighted=True), Tally()
+    both = [linear(get("bundle", "linear-svm"), twin, problem, C=3.0, loss=loss, tol=1e-6) for twin in TWINS]
+    follow(*both, tally, OF_PLANES, rounds=4, length=1, rounding=next_to_the_optimum)
+    tally.require(0.5)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_long_runs_of_projected_pegasos_are_in_lockstep(loss, ranking, linear):
+    """|g|^2 is recomputed in step 4,096."""
+    tally = Tally()
+    both = [linear(get("pegasos", "linear-svm"), twin, ranking(60, 2), loss=loss, project=True) for twin in TWINS]
+    follow(*both, tally, TIGHT, rounds=1, length=4200)
+    np.testing.assert_allclose(both[0].numbers, both[1].numbers, rtol=1e-9)
+    tally.require(1.0)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_simba_keeps_a_floor_under_small_entries(twin, ranking, linear):
+    """An entry that underflows could never be drawn again."""
+    problem = ranking(40, 3, weighted=True)
+    solver = linear(get("simba", "linear-svm"), twin, problem)
+    solver.q[5:] *= 1e-200
+    solver.advance(1)
+    np.testing.assert_array_equal(solver.q > 0, problem.weights > 0)
+    np.testing.assert_allclose(solver.q[5:][problem.weights[5:] > 0], 1e-150, rtol=1e-12)
