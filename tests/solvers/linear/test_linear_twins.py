@@ -7,6 +7,7 @@ from scipy import sparse
 
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.problems.linear import newton as newton_problem
+from kernbench.solvers.base import Solution
 from kernbench.solvers.bundle import cutting_planes
 from kernbench.solvers.linear import newton
 from kernbench.solvers.registry import get
@@ -198,3 +199,31 @@ def test_simba_keeps_a_floor_under_small_entries(twin, ranking, linear):
     solver.advance(1)
     np.testing.assert_array_equal(solver.q > 0, problem.weights > 0)
     np.testing.assert_allclose(solver.q[5:][problem.weights[5:] > 0], 1e-150, rtol=1e-12)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case[1]) == 1], ids=case_name)
+def test_twins_go_on_alike_from_any_coefficients(case, ranking, linear):
+    entry, options = case
+    problem, tally = ranking(80, 4, d=5, weighted=True), Tally()
+    start = Solution(np.linspace(-0.4, 0.6, 5), 0.0, 37)
+    both = [linear(entry, twin, problem, C=3.0, initial=start, **options) for twin in TWINS]
+    tolerance, length = OF_PLANES if entry.name == "bundle" else TIGHT, 1 if entry.name in ("bundle", "newton") else 31
+    follow(*both, tally, tolerance, rounds=3, length=length)
+    tally.require(1.0)
+
+
+def test_sdca_solves_rows_of_any_size_alike(ranking, linear):
+    """The dual variables of log losses of large rows are tiny: what a step does to the margin tells when all stand."""
+    problem = ranking(40, 5, d=3)
+    problem.X = 1e6 * problem.X
+    both = [linear(get("sdca", "linear-svm"), twin, problem, loss="log_loss", C=1.0, tol=0.0) for twin in TWINS]
+    done = [solver.advance(40 * 400) for solver in both]
+    assert done[0] == pytest.approx(done[1], rel=0.1)
+    np.testing.assert_allclose(both[0].solution().coef, both[1].solution().coef, rtol=1e-6)
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_newton_ends_where_the_smoothing_is_within_rounding(twin, ranking, linear):
+    solver = linear(get("newton", "linear-svm"), twin, ranking(60, 0, d=3), loss="hinge", tol=1e-300)
+    assert 20 < solver.advance(400) < 400
+    assert solver.gap() <= 1e-10 * solver.objective()
