@@ -77,6 +77,17 @@ def test_twins_drop_the_same_directions(root):
     np.testing.assert_allclose(F @ F.T, P @ P.T, atol=1e-10)
 
 
+@pytest.mark.parametrize("root", ["cholesky", "eigen", "symmetric"])
+def test_twins_agree_on_rows_of_zeros(root):
+    """A linear kernel of theirs has no direction to keep."""
+    rows = np.zeros((8, 3))
+    fast = Nystroem(Linear(), 5, root=root, random_state=0).fit(rows)
+    plain = reference.Nystroem(Linear(), 5, root=root, random_state=0).fit(rows)
+    np.testing.assert_array_equal(fast.normalization_, plain.normalization_)
+    np.testing.assert_array_equal(fast.landmark_indices_, plain.landmark_indices_)
+    np.testing.assert_array_equal(fast.transform(rows), plain.transform(rows))
+
+
 @pytest.mark.parametrize("n_landmarks", [3, 40, 220])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_leverage_scores_of_twins_agree(kernel, n_landmarks):

@@ -77,9 +77,11 @@ class Nystroem:
 def eigen_root(K, cut):
     """Return R = U S^(-1/2) of K = U S U^T without the small eigenvalues, largest first, and all indices.
 
-    The largest entry of each eigenvector is positive.
+    The largest entry of each eigenvector is positive. Of K = 0 a column of zeros is left.
     """
     values, vectors = np.linalg.eigh(K)
+    if values[-1] <= 0:
+        return np.zeros((len(K), 1)), np.arange(len(K))
     columns = []
     for j in reversed(range(len(K))):
         u = vectors[:, j]
@@ -98,7 +100,8 @@ def symmetric_root(K, cut):
 def cholesky_root(K, cut):
     """Return R = C^(-1) of the pivoted factorisation K[kept, kept] = C^T C, and kept.
 
-    The next landmark has the largest remaining diagonal entry; the factorisation ends when that is negligible.
+    The next landmark has the largest remaining diagonal entry; the factorisation ends when that is negligible. Of K = 0
+    a column of zeros is left.
     """
     left = K.copy()  # K minus its projection onto the kept landmarks
     floor = cut * K.diagonal().max()
@@ -112,5 +115,7 @@ def cholesky_root(K, cut):
         left[kept + [pivot], kept + [pivot]] = 0.0  # exactly, despite rounding
         kept.append(pivot)
         rows.append(row)
+    if not kept:
+        return np.zeros((1, 1)), np.array([0])
     C = np.triu(np.array(rows)[:, kept])
     return np.linalg.inv(C), np.array(kept)
