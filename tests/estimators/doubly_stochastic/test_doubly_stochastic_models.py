@@ -1,19 +1,13 @@
-"""Doubly stochastic models: what they learn, warm starts, files, bad input."""
+"""Doubly stochastic models: what they learn."""
 
-import os
-import pickle
-import subprocess
-import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, every_model, fresh, of
+from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, fresh
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import OneClassSVM
@@ -24,14 +18,11 @@ from kernbench import (
     DoublyStochasticGPRegressor,
     DoublyStochasticNoveltyDetector,
     DoublyStochasticRegressor,
-    load,
 )
-from kernbench.kernels import Gaussian, Intersection, Precomputed
+from kernbench.kernels import Gaussian, Intersection
 
 # Models of these tests are small, and some have no window.
 pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
-
-# --- what they learn
 
 
 def test_rows_too_wide_for_quasi_random_frequencies_get_independent_ones():
@@ -254,239 +245,3 @@ def test_rows_too_small_for_features_in_float32_are_refused_with_the_remedy():
         model.fit(U)
     wide = model.set_params(dtype="float64").fit(U)
     assert np.all(np.isfinite(wide.score_samples(U))) and np.isfinite(wide.objective_)
-
-
-# --- the same whichever way
-
-
-@every_model
-def test_saved_is_live(name, tmp_path):
-    model, data, method = fresh(name)
-    model.fit(*data).save(tmp_path / "model.npz")
-    again = load(tmp_path / "model.npz")
-    for rows in (X, X.astype(np.float32), sparse.csr_matrix(X)):
-        np.testing.assert_array_equal(of(again, method)(rows), of(model, method)(rows))
-    for attribute in ("objective_", "n_iter_", "seed_", "kernel_", "trace_", "n_feature_values_"):
-        assert getattr(again, attribute) == getattr(model, attribute)
-    again.partial_fit(*data)  # goes on from the coefficients
-    assert again.n_iter_ > model.n_iter_ and again.seed_ == model.seed_
-
-
-def test_saved_in_one_process_is_the_same_in_another_with_two_threads(tmp_path):
-    rng = np.random.default_rng(0)
-    V = rng.normal(size=(3000, 10)).astype(np.float32)
-    model = DoublyStochasticClassifier(random_state=0, max_iter=10).fit(V, V[:, 0] > 0)
-    model.save(tmp_path / "model.npz")
-    np.save(tmp_path / "rows.npy", V)
-    code = """import numpy as np, kernbench
-np.save("f.npy", kernbench.load("model.npz").decision_function(np.load("rows.npy")))"""
-    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=tmp_path)
-    np.testing.assert_array_equal(np.load(tmp_path / "f.npy"), model.decision_function(V))
-    assert (tmp_path / "model.npz").stat().st_size < 300_000
-
-
-@pytest.mark.parametrize("name", ["classifier", "classes", "paper", "regressor", "novelty"])
-@pytest.mark.parametrize("parts", [(7, 23), (6, 12, 12)])
-def test_fits_with_warm_start_are_one_long_fit(name, parts):
-    """Bit for bit, through several passes."""
-    whole, data, method = fresh(name)
-    whole.fit(*data)
-    pieces, _, _ = fresh(name, warm_start=True)
-    for count in parts:
-        pieces.set_params(max_iter=count).fit(*data)
-    np.testing.assert_array_equal(pieces.block_coef_, whole.block_coef_)
-    assert pieces.n_iter_ == whole.n_iter_ == [30] and pieces.objective_ == whole.objective_
-
-
-def test_a_warm_start_on_other_rows_keeps_the_coefficients():
-    model = DoublyStochasticClassifier(warm_start=True, **SMALL).fit(X, LABELS)
-    before = model.block_coef_[0].copy(), model.kernel_
-    model.set_params(max_iter=1).fit(X[:300] + 0.01, LABELS[:300])
-    np.testing.assert_array_equal(model.block_coef_[0], before[0])
-    assert model.kernel_ == before[1] and model.n_iter_ == [31]
-    model.set_params(gamma=3.0).fit(X, LABELS)  # other features: afresh
-    assert model.n_iter_ == [1]
-
-
-def test_data_frames_come_in_alike():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=["a", "b"])
-    plain, framed = (DoublyStochasticClassifier(**SMALL).fit(rows, LABELS) for rows in (X, frame))
-    np.testing.assert_array_equal(framed.decision_function(frame), plain.decision_function(X))
-    assert list(framed.feature_names_in_) == ["a", "b"]
-    chunks = [[(rows[:250], LABELS[:250]), (rows[250:], LABELS[250:])] for rows in (X, frame)]
-    plain, framed = (DoublyStochasticClassifier(**SMALL).fit_chunks(both) for both in chunks)
-    np.testing.assert_array_equal(framed.block_coef_, plain.block_coef_)
-
-
-def test_callbacks_see_a_fitted_model_and_may_stop():
-    def stop(model):
-        return (
-            True if model.n_iter_[0] >= 3 else {"coefficients": model.block_coef_.size, "score": model.score(X, LABELS)}
-        )
-
-    model = DoublyStochasticClassifier(callback=stop, **{**SMALL, "max_iter": 10**6}).fit(X, LABELS)
-    assert model.status_ == "callback" and "score" in model.trace_
-
-
-@pytest.mark.parametrize("std", ["points", "operator"])
-def test_callbacks_see_standard_deviations(std):
-    points, seen = X[:3], []
-    model = DoublyStochasticGPRegressor(
-        std=std,
-        batch_size=100,
-        block_size=50,
-        max_iter=4,
-        random_state=0,
-        callback=lambda model: seen.append((model.n_samples_, *model.predict(points, return_std=True))),
-    ).fit(X, TARGETS, points=points if std == "points" else None)
-    assert len(seen) >= 2
-    n_samples, mean, deviation = seen[-1]
-    assert n_samples == 400
-    np.testing.assert_array_equal([mean, deviation], model.predict(points, return_std=True))
-
-
-def test_fits_in_threads_do_not_disturb_each_other():
-    def coefficients(seed):
-        model = DoublyStochasticGPRegressor(std="operator", block_size=40, random_state=seed).fit(X, TARGETS)
-        return model.block_coef_, model.operator_coef_
-
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(coefficients, range(8)))
-    for seed, parts in enumerate(found):
-        for part, alone in zip(parts, coefficients(seed), strict=True):
-            np.testing.assert_array_equal(part, alone)
-
-
-@pytest.mark.parametrize("module", ["polars", "pyarrow"])
-def test_frames_of_other_packages_come_in_alike(module):
-    package = pytest.importorskip(module)
-    make = package.DataFrame if module == "polars" else package.table
-    frame = make({"a": X[:, 0], "b": X[:, 1]})
-    model = DoublyStochasticClassifier(**SMALL).fit(frame, LABELS)
-    plain = DoublyStochasticClassifier(**SMALL).fit(X, LABELS)
-    np.testing.assert_array_equal(model.decision_function(frame), plain.decision_function(X))
-    model, plain = (DoublyStochasticClassifier(**SMALL).fit_chunks([(rows, LABELS)]) for rows in (frame, X))
-    np.testing.assert_array_equal(model.block_coef_, plain.block_coef_)
-
-
-# --- bad input
-
-
-@pytest.mark.parametrize(
-    "model, message",
-    [
-        (DoublyStochasticClassifier(kernel="sigmoid"), "no random features of kernel='sigmoid'"),
-        (DoublyStochasticClassifier(kernel=lambda A, B: A @ B.T), "no random features"),
-        (DoublyStochasticClassifier(kernel=Precomputed()), "no random features of Precomputed"),
-        (DoublyStochasticClassifier(block_size=2000), "block_size=2000 is larger than batch_size=1024"),
-        (DoublyStochasticClassifier(loss="huber"), "unknown loss|minimises loss="),
-        (DoublyStochasticClassifier(block_size=15, solver_options={"form": "pair"}), "multiple of 2"),
-        (DoublyStochasticClassifier(schedule="fast"), "unknown schedule"),
-        (DoublyStochasticClassifier(step_size=1e9, precondition=False, loss="squared_hinge"), "step_size=.*diverges"),
-        (DoublyStochasticNoveltyDetector(nu=0.0), "nu must be"),
-        (DoublyStochasticNoveltyDetector(nu=1.0), "nu must be"),
-        (DoublyStochasticRegressor(quantile=2, loss="quantile"), "quantile must be"),
-        (DoublyStochasticGPRegressor(noise_variance=0), "noise_variance must be"),
-        (DoublyStochasticGPRegressor(std="pints"), "unknown std 'pints'; did you mean 'points'"),
-        (DoublyStochasticGPRegressor(std="points"), "needs the points"),
-        (DoublyStochasticGPRegressor(std="operator", max_blocks=None), "std='operator' needs max_blocks"),
-        (
-            DoublyStochasticGPRegressor(std="operator", block_size=200, max_blocks=100),
-            "100 blocks of 200 features takes 7,629 MB, more than cache_size=500",
-        ),
-    ],
-    ids=lambda value: None if isinstance(value, str) else type(value).__name__,
-)
-def test_bad_parameters_say_what_would_be_right(model, message):
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, TARGETS if "Regressor" in type(model).__name__ else LABELS)
-
-
-def test_standard_deviations_need_a_way():
-    model = DoublyStochasticGPRegressor(random_state=0).fit(X, TARGETS)
-    with pytest.raises(NotFittedError):
-        DoublyStochasticGPRegressor().predict(X, return_std=True)
-    with pytest.raises(ValueError, match="return_std=True needs std='operator', or std='points'"):
-        model.predict(X, return_std=True)
-    model = DoublyStochasticGPRegressor(std="points", random_state=0).fit(X, TARGETS, points=X[:3])
-    with pytest.raises(ValueError, match="points given to fit only"):
-        model.predict(X[:2], return_std=True)
-    std = model.predict(X[:3], return_std=True)[1]
-    before = std.copy()
-    std[:] = 0.0  # an array of the caller's own
-    np.testing.assert_array_equal(model.predict(X[:3], return_std=True)[1], before)
-
-
-def test_a_std_set_after_fit_does_not_damage_the_file(tmp_path):
-    model = DoublyStochasticGPRegressor(max_iter=4, random_state=0).fit(X, TARGETS)
-    for std in ("points", "operator"):
-        model.set_params(std=std).save(tmp_path / "model.npz")
-        np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(X), model.predict(X))
-
-
-@pytest.mark.filterwarnings("ignore:.*partial_fit learns")
-def test_standard_deviations_are_those_of_the_last_fit():
-    """Those of an earlier one, with another `std`, were returned once `std` was set back."""
-    settings = {"batch_size": 100, "block_size": 50, "max_iter": 4, "random_state": 0}
-    model = DoublyStochasticGPRegressor(**settings).fit(X, TARGETS).set_params(std="points")
-    with pytest.raises(ValueError, match="nor from one without points: fit it again"):
-        model.partial_fit(X, TARGETS)
-    model.fit(X, TARGETS, points=X[:3])
-    for other in (None, "operator"):
-        model.set_params(std=other).partial_fit(X, TARGETS)
-        assert not hasattr(model, "points_") and hasattr(model, "operator_coef_") == (other == "operator")
-        model.set_params(std="points")
-        with pytest.raises(ValueError, match="return_std=True needs"):
-            model.predict(X[:3], return_std=True)
-        with pytest.raises(ValueError, match="fit it again"):
-            model.partial_fit(X, TARGETS)
-
-
-def test_targets_must_be_numbers():
-    with pytest.raises(ValueError, match="y must be numbers|could not convert"):
-        DoublyStochasticRegressor().fit(X, LABELS)
-    with pytest.raises(ValueError, match="y holds NaN or infinity"):
-        DoublyStochasticRegressor().fit_chunks([(X[:3], np.array([0.0, np.inf, 1.0]))])
-
-
-def test_a_warm_start_on_other_rows_takes_no_steps_on_the_old_ones():
-    """The window of the preconditioner holds the last rows of the fit before, which partial_fit goes on with."""
-    model = DoublyStochasticClassifier(gamma=2.0, batch_size=16, max_iter=8, warm_start=True, random_state=0)
-    model.fit(X, LABELS)
-    without = pickle.loads(pickle.dumps(model))
-    state = without._progress.solution.state
-    assert any(name.startswith("recent_") for name in state)
-    for name in [name for name in state if name.startswith("recent_")]:
-        del state[name]
-    same = pickle.loads(pickle.dumps(model))
-    others = X[::-1] + 0.1
-    for one in (model, without):
-        one.set_params(max_iter=3).fit(others, LABELS[::-1])
-    np.testing.assert_array_equal(model.block_coef_, without.block_coef_)
-    same.set_params(max_iter=3).fit(X, LABELS)  # its own rows
-    assert any(name.startswith("recent_") for name in same._progress.solution.state)
-
-
-def test_a_target_set_after_fit_does_not_change_the_ratio():
-    rng = np.random.default_rng(0)
-    P, Q = rng.normal(size=(2, 200, 2))
-    model = DoublyStochasticDensityRatio(random_state=0).fit(P + 0.5, Q)
-    expected = model.log_ratio(P), model.ratio(P)
-    model.set_params(target="ratio" if model.target == "log_ratio" else "log_ratio")
-    np.testing.assert_array_equal([model.log_ratio(P), model.ratio(P)], expected)
-
-
-def test_ratios_are_at_least_the_floor():
-    model, data, _ = fresh("relative")
-    model.fit(*data)
-    model.block_coef_ *= 0.0
-    np.testing.assert_allclose(model.log_ratio(X), np.log(0.2))
-
-
-def test_the_loss_of_validation_rows_is_that_of_the_fit():
-    model = DoublyStochasticRegressor(loss="huber", delta=0.01, **SMALL).fit(X, TARGETS, X_val=X, y_val=TARGETS)
-    errors = np.abs(model.predict(X) - TARGETS)
-    loss = np.where(errors < 0.01, 0.5 * errors**2, 0.01 * (errors - 0.005)).mean()
-    assert model.trace_["validation_loss"][-1] == pytest.approx(loss, rel=1e-6)
