@@ -97,6 +97,16 @@ def _version(package):
         return None
 
 
+def peers():
+    """The installed libraries that experiments compare with: names and versions, by the module that methods require."""
+    from kernbench.experiments import registry
+
+    methods = (method for experiment in registry.EXPERIMENTS for method in experiment.methods if method.requires)
+    packages = {method.requires: method.package or method.requires for method in methods}
+    versions = {module: _version(package) for module, package in packages.items()}
+    return {module: f"{packages[module]} {version}" for module, version in versions.items() if version is not None}
+
+
 def collect(n_threads=None):
     """Describe this machine and this code.
 

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from kernbench._lazy import load
-from kernbench.experiments import plugins
+from kernbench.experiments import plugins, registry
 from kernbench.experiments.run import environment
 from kernbench.experiments.run.cells import cell_key
 from kernbench.experiments.run.code import experiment_digest, names_in
@@ -16,7 +16,7 @@ class Machine:
     Parameters
     ----------
     found : dict
-        As `environment.collect` gives it.
+        As `environment.collect` gives it, and ``"peers"``, as `environment.peers` does.
     threads : dict of str to int
         Threads of a cell, by experiment.
     describe : callable
@@ -29,6 +29,8 @@ class Machine:
     """
 
     def __init__(self, found, threads, describe, jobs=1, digest=experiment_digest):
+        self._peers = found.get("peers", {})
+        found = {name: value for name, value in found.items() if name != "peers"}
         self._environments = {
             name: {**found, **_timed_with(found["n_cores"], jobs, count)} for name, count in threads.items()
         }
@@ -36,11 +38,15 @@ class Machine:
         self._digest, self._digests = digest, {}
 
     def environment(self, cell):
-        """The environment of the cell's record, with a digest of its experiment's code and the plug-in that it runs."""
-        plugin, names = plugins.of(cell), names_in(cell)
+        """The environment of the cell's record.
+
+        With a digest of its experiment's code, the version of the library that it measures, and its plug-in.
+        """
+        plugin, peer, names = plugins.of(cell), self._peers.get(_required(cell)), names_in(cell)
         if names not in self._digests:
             self._digests[names] = self._digest(names)
         found = {**self._environments[cell.experiment], "experiment_code": self._digests[names]}
+        found |= {} if peer is None else {"peer": peer}
         return found if plugin is None else {**found, "plugin": str(plugin)}
 
     def key(self, cell, checksum):
@@ -72,6 +78,15 @@ class Machine:
         if where not in self._described:
             self._described[where] = self._describe(cell)
         return self._described[where]
+
+
+def _required(cell):
+    """The module that the cell's method requires, or None."""
+    for experiment in registry.EXPERIMENTS:
+        for method in experiment.methods:
+            if (experiment.name, method.name) == (cell.experiment, cell.method):
+                return method.requires
+    return None
 
 
 def source_of(cell):
@@ -115,7 +130,8 @@ class ThisMachine:
     @cached_property
     def machines(self):
         """One machine."""
-        return [Machine(environment.collect(), self._threads, description, self.jobs)]
+        found = {**environment.collect(), "peers": environment.peers()}
+        return [Machine(found, self._threads, description, self.jobs)]
 
     def prepare(self, cells, make_task):
         """Read what no cell may be timed beside: with several jobs, all data sets."""

@@ -19,8 +19,9 @@ LABELS = {
     "numpy": "NumPy",
     "scipy": "SciPy",
     "scikit-learn": "scikit-learn",
+    "peer": "other libraries",
 }
-COMMIT = "git_commit"  # several may have the same code, and are no set-ups of their own
+COMMIT, PEER = "git_commit", "peer"  # several commits may have the same code, several methods the same set-up
 RARE = ("host", "jobs", "overcommitted", "plugin")  # in the environment of few records
 
 
@@ -34,20 +35,22 @@ def environments(records):
     found = {}
     for record in records:
         environment = part(record, "environment")
-        shown = tuple(str(environment.get(name)) for name in LABELS if name != COMMIT)
+        shown = tuple(str(environment.get(name)) for name in LABELS if name not in (COMMIT, PEER))
         found.setdefault((shown, setup_of(record)), []).append(environment)  # of one code, as in the notes of tables
     return sorted(((_described(own), len(own)) for own in found.values()), key=lambda entry: -entry[1])
 
 
 def _described(alike):
-    """Environments that differ by commits of the same code at most, as pairs."""
+    """Environments that differ by commits of the same code and by the library measured at most, as pairs."""
     pairs = []
     for key, label in LABELS.items():
         value = alike[0].get(key)
-        if value is None and key in RARE:
-            continue
         if key == COMMIT:
             value = ", ".join(dict.fromkeys(map(_commit, alike)))
+        if key == PEER:
+            value = ", ".join(sorted({str(peer) for one in alike if (peer := one.get(PEER))})) or None
+        if value is None and key in (*RARE, PEER):
+            continue
         pairs.append((label, text.DASH if value is None else str(value)))
     return pairs
 

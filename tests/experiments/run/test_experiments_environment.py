@@ -3,10 +3,15 @@
 import json
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from kernbench.experiments import registry
 from kernbench.experiments.run import environment
+from kernbench.experiments.run.cells import Cell
+from kernbench.experiments.run.machine import Machine
 
 
 def test_environment_is_complete_and_json():
@@ -18,6 +23,21 @@ def test_environment_is_complete_and_json():
     assert json.loads(json.dumps(found)) == found
     assert found["n_threads"] == 1 and found["n_cores"] >= 1
     assert found["blas"] != "unknown" and found["processor"]
+
+
+def test_a_record_tells_the_version_of_the_library_that_it_measures(monkeypatch):
+    required = {"own": None, "numpy": "numpy", "absent": "no_such_module"}
+    methods = [SimpleNamespace(name=name, requires=module, package=None) for name, module in required.items()]
+    monkeypatch.setattr(registry, "EXPERIMENTS", (SimpleNamespace(name="toy", methods=methods),))
+    peers = environment.peers()
+    assert peers == {"numpy": f"numpy {np.__version__}"}
+    machine = Machine({"n_cores": 1, "peers": peers}, {"toy": 1}, None, digest=lambda names: "0123")
+
+    def found(method):
+        return machine.environment(Cell("toy", "quick", "data", method, 0, 0, "", {}, "", {}, "", ""))
+
+    assert found("own") == {"n_cores": 1, "n_threads": 1, "experiment_code": "0123"}
+    assert found("numpy") == found("own") | {"peer": f"numpy {np.__version__}"}
 
 
 def test_nothing_to_be_had_is_no_failure(monkeypatch):

@@ -16,7 +16,7 @@ class Links(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.fetched, self.links, self.tags, self.captions = [], [], [], 0
+        self.fetched, self.links, self.tags, self.ids, self.captions = [], [], [], [], 0
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
@@ -25,6 +25,8 @@ class Links(HTMLParser):
                 self.fetched.append((tag, value))
             elif name == "href":
                 self.links.append(value)
+            elif name == "id":
+                self.ids.append(value)
 
 
 def page_of(built):
@@ -61,6 +63,8 @@ def test_every_link_leads_to_a_file_that_is_there(race, content):
     links.feed(content)
     relative = [link for link in links.links if not link.startswith("#")]
     assert relative and all((race / link).is_file() for link in relative)
+    anchors = {link.removeprefix("#") for link in links.links if link.startswith("#")}
+    assert anchors and anchors <= set(links.ids)
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +166,15 @@ def test_two_setups_are_told_apart(write, records, tmp_path):
         record["environment"]["processor"] = "Fast CPU"
     content = page_of(build(write(rows), tmp_path / "out"))
     assert "2 different set-ups" in content and "Fast CPU" in content and "Test CPU" in content
+
+
+def test_versions_of_other_libraries_are_told_and_are_no_setups_of_their_own(write, records, tmp_path):
+    peers = [records.one()["environment"] | {"peer": peer} for peer in ("libauc 2.0.1", "snapml 1.17.2")]
+    rows = [records.one("smo"), *(records.one("sbp", repeat=k, environment=peer) for k, peer in enumerate(peers))]
+    content = page_of(build(write(rows), tmp_path / "out"))
+    assert "<dt>other libraries</dt><dd>libauc 2.0.1, snapml 1.17.2</dd>" in content
+    assert "different set-ups" not in content
+    assert "other libraries" not in page_of(build(write([records.one("smo")]), tmp_path / "other"))
 
 
 def test_two_commits_of_one_code_are_no_setups_of_their_own(write, records, tmp_path):

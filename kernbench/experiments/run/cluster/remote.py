@@ -60,10 +60,11 @@ def stop():
 
 
 def describe():
-    """The environment of this worker, with the name of its machine."""
+    """The environment of this worker, with the libraries to compare with and the name of its machine."""
     from kernbench.experiments.run import environment
 
-    return {**environment.collect(), "host": socket.gethostname(), "pid": os.getpid()}
+    peers = environment.peers()
+    return {**environment.collect(), "peers": peers, "host": socket.gethostname(), "pid": os.getpid()}
 
 
 def digest(names):
