@@ -185,4 +185,6 @@ def standing(found):
 def tone(found):
     """How the page marks all findings together, as it marks one; empty without any."""
     tones = {finding.verdict for finding in found}
+    if tones == {FAILS, OPEN}:
+        return FAILS
     return tones.pop() if len(tones) == 1 else PARTLY if tones else ""

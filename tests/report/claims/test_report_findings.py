@@ -8,7 +8,7 @@ import pytest
 from kernbench.experiments import registry
 from kernbench.experiments.declare import Bound, Claim, Metric, MetricTable, Scale, Setting
 from kernbench.report import build
-from kernbench.report.claims.findings import PARTLY, findings, standing
+from kernbench.report.claims.findings import PARTLY, findings, standing, tone
 from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
 
 RATE = Metric("rate", "rate", "higher", ("metrics", "rate"), "%", 100.0)
@@ -208,6 +208,12 @@ def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, 
 def test_standing_counts_verdicts(measured, records, found):
     claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
     assert standing(found(measured, [records.one(error=0.15)], *claims)) == "1 of 3 claims holds, 1 cannot be judged"
+
+
+def test_claims_of_which_none_holds_are_not_marked_as_holding_in_part(measured, records, found):
+    claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
+    fails, holds, is_open = found(measured, [records.one(error=0.15)], *claims)
+    assert [tone(some) for some in ([fails, is_open], [fails, holds], [is_open], [])] == [FAILS, PARTLY, OPEN, ""]
 
 
 def test_a_page_of_measurements_alone_recommends_nothing(measured, records, found, write, tmp_path, monkeypatch):
