@@ -142,6 +142,8 @@ class Recommendation(Selection):
     arguments : tuple of str
         Arguments that a user adds in most cases, by name, for the code to copy: ``("C=1.0",)``. A class that does not
         take one is without it.
+    remark : str
+        What a reader of the recommendation should know of its times or values, a sentence.
     name, caption : str
     """
 
@@ -158,5 +160,6 @@ class Recommendation(Selection):
     rough: float | None = None
     arguments: tuple[Any, ...] = ()
     have: str = ""
+    remark: str = ""
     name: str = "recommended"
     caption: str = "Which method, by data set"

@@ -1,4 +1,4 @@
-"""The first figure of the page: how many times faster than the usual choice the recommended method is."""
+"""The first figure of the page: how many times faster than the usual choice the recommended method is, where it won."""
 
 from textwrap import fill
 
@@ -10,13 +10,13 @@ from kernbench.report.tables.table import csv_text
 from kernbench.report.verdict.advice import places
 from kernbench.report.verdict.headlines import against, recommended
 
-NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each race"
+NAME, TITLE = "speed", "Times as fast as the usual choice, at equal accuracy: a dot for each race won"
 WIDTH, LINE, GAP, MARGINS = 10.4, 0.17, 0.16, 1.1  # inches
 COLUMNS = 66  # characters of a line of names, which leave half of the width to the dots
 
 
 def speed_picture(verdicts):
-    """Draw a row for each task of the first table, a dot in it for each data set; None without any.
+    """Draw a row for each task of the first table, a dot in it for each race that its method won; None without any.
 
     Returns
     -------
@@ -36,8 +36,9 @@ def speed_picture(verdicts):
         for dataset, ratio in races
     ]
     caption = (
-        "The fastest method that is no less accurate than the usual choice, against that choice in the same run, on "
-        "one data set for each dot."
+        "The method to use against the usual choice in the same run: a dot for each data set on which it is the "
+        "fastest of the methods that are no less accurate than the usual choice. Races that another method won, or in "
+        "which the usual choice has no time, have no dot."
     )
     return Picture(NAME, caption, *drawn, csv_text(rows), shape="wide")
 

@@ -213,8 +213,9 @@ def places(advices):
 
 
 def peers_of(advices):
-    """The usual choices that methods are compared with, each once."""
-    peers = list(dict.fromkeys(advice.peer for advice in advices if advice.method != advice.display.baseline))
+    """The usual choices that methods are compared with, each once, with the library or the paper that they are of."""
+    baselines = [advice for advice in advices if advice.method != advice.display.baseline]
+    peers = list(dict.fromkeys(advice.results.label(advice.display.baseline) for advice in baselines))
     # "linear, all pairs" where there is "all pairs" names the same.
     return [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
 
@@ -241,21 +242,28 @@ def margins_told(advices):
     )
 
 
-def most_chosen(advices):
-    """Return the advices of the method to use: the choice on most data sets, among equals that of the larger problems.
+def remarks_on(advices):
+    """What readers of some races should know, as declared: sentences, each once."""
+    return list(dict.fromkeys(filter(None, (advice.display.remark for advice in advices))))
 
-    Larger are problems with more training rows; of as many, those on which the usual choice takes longer. The method's
-    own time would favour a slower one. Methods are told apart by their code, which is what a reader copies.
+
+def most_chosen(advices):
+    """The advices of the method to use: the choice on most data sets, among equals that on real, then larger ones.
+
+    Real are data that are not generated. Larger are problems with more training rows; of as many, those on which the
+    usual choice takes longer. The method's own time would favour a slower one. Methods are told apart by their code,
+    which is what a reader copies.
     """
     by_code = {}
     for advice in advices:
         by_code.setdefault(advice.spelled, []).append(advice)
 
-    def size(own):
+    def weight(own):
+        n_real = sum(advice.results.kind(advice.dataset) != "generated" for advice in own)
         rows = finite_values(advice.results.data(advice.dataset).get("n_train") for advice in own)
-        return len(own), sum(rows), sum(advice.times.get(advice.display.baseline, 0.0) for advice in own)
+        return len(own), n_real, sum(rows), sum(advice.times.get(advice.display.baseline, 0.0) for advice in own)
 
-    return max(by_code.values(), key=size)
+    return max(by_code.values(), key=weight)
 
 
 def _mean(values):

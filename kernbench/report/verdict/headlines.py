@@ -2,7 +2,7 @@
 
 from kernbench.report import text
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import margins_told, most_chosen, peers_of
+from kernbench.report.verdict.advice import margins_told, most_chosen, peers_of, remarks_on
 
 MOST_ROWS = 6
 
@@ -27,7 +27,7 @@ def _is_usual(advices):
 
 
 def headline_table(verdicts, sections):
-    """A row for each task, with a link to its race; None without recommendations.
+    """A row for each task, with a link to the first experiment of its races; None without recommendations.
 
     Parameters
     ----------
@@ -50,10 +50,15 @@ def headline_table(verdicts, sections):
 
 
 def _notes(verdicts):
-    """What a race and equal accuracy are, and how many races were run once."""
+    """What a race and equal accuracy are, what readers should know of races, and how many were run once."""
     advices = [advice for verdict in verdicts for advice in verdict.advices]
     n_single = sum(len(advice.cell(advice.method).ok) == 1 for advice in advices)
-    notes = ["A race: all methods on one data set, in one experiment.", margins_told(advices)]
+    notes = [
+        "A race: all methods on one data set, in one experiment, which sets what only tunes them, such as C; “use” "
+        "leaves that out.",
+        margins_told(advices),
+        *remarks_on(advices),
+    ]
     if n_single:
         have = "has" if n_single == 1 else "have"
         notes.append(
@@ -70,8 +75,14 @@ def _row(verdict, advices, anchors):
         words(next((advice.display.have for advice in advices if advice.display.have), verdict.task)),
         words(advices[0].spelled, mark="code"),
         words(_speed(advices, len(verdict.advices))),
-        Entry(results.experiment.title, results.experiment.name, link=link),
+        Entry(_measured_in(results.experiment, verdict.advices), results.experiment.name, link=link),
     )
+
+
+def _measured_in(experiment, races):
+    """The title of an experiment, and how many others have races of the same task."""
+    n_others = len({advice.results.experiment.name for advice in races} - {experiment.name})
+    return f"{experiment.title}; and {text.plural(n_others, 'other')}" if n_others else experiment.title
 
 
 def _speed(advices, n_races):

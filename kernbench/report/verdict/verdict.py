@@ -10,7 +10,7 @@ from kernbench.report.statistics import finite
 from kernbench.report.tables.metric_table import setups_told
 from kernbench.report.tables.optimality import optimality_words
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import advise, is_measured, most_chosen
+from kernbench.report.verdict.advice import advise, is_measured, most_chosen, remarks_on
 from kernbench.report.verdict.reasons import reasons
 
 
@@ -123,7 +123,7 @@ def _verdict(task, scale, pairs, advices):
     if not advices:
         why = f"{text.listed(absent)} was not measured" if absent else "no run succeeded"
         return Verdict(f"No method can be recommended yet for {task}: {why}.", *basis, caveats=caveats, task=task)
-    caveats += _useless(advices)
+    caveats += _useless(advices) + remarks_on(advices)
     first = most_chosen(advices)[0]
     return Verdict(
         f"For {task}, use {first.spelled}.",

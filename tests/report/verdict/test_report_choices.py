@@ -35,7 +35,7 @@ def test_a_row_says_what_to_use_where_and_what_else_costs(row, records):
     assert plain(found["method"]) == 'KernelSVC(solver="smo")'
     assert plain(found["data_sets"]) == "1 of 1 race: 1,000 × 20"
     assert plain(found["seconds"]) == "2 s"
-    assert plain(found["times_as_long_as_usual"]) == "LIBSVM takes 4.5 × as long"
+    assert plain(found["times_as_long_as_usual"]) == "LIBSVM (scikit-learn SVC) takes 4.5 × as long"
     assert plain(found["cost_of_wrong_choice"]) == "10 × the time (SBP)"
     assert found["n_records"].value == 12
 
@@ -106,11 +106,11 @@ def test_data_sets_of_one_choice_share_a_row(row, records):
 def test_a_usual_choice_without_a_time_is_not_this_one(row, records):
     failed = [records.failure("libsvm", repeat=k) for k in range(3)]
     rows = [record for record in records.race() if record["method"] != "libsvm"] + failed
-    assert plain(row(rows)["times_as_long_as_usual"]) == "LIBSVM has no time to compare with"
+    assert plain(row(rows)["times_as_long_as_usual"]) == "LIBSVM (scikit-learn SVC) has no time to compare with"
     other = records.race(dataset="mnist")
     assert (
         plain(row(rows + other)["times_as_long_as_usual"])
-        == "LIBSVM takes 4.5 × as long where that has a time (1 race)"
+        == "LIBSVM (scikit-learn SVC) takes 4.5 × as long where that has a time (1 race)"
     )
 
 
@@ -237,7 +237,7 @@ def test_usual_choices_of_one_name_are_named_once(toy, records):
     other = replace(toy, name="other", methods=tuple(methods))
     found = [records.results(experiment, records.race()) for experiment in (toy, other)]
     ((_, (entries,)),) = choice_table(choices(verdicts(found))).blocks
-    assert plain(entries[3]) == "LIBSVM takes 4.5 × as long"
+    assert plain(entries[3]) == "LIBSVM (scikit-learn SVC) takes 4.5 × as long"
 
 
 def test_without_sizes_there_is_a_table_and_no_figure(toy, records):

@@ -25,7 +25,7 @@ def test_a_row_says_what_to_use_how_much_faster_it_is_and_where_that_was_measure
     ((_, (row,)),) = headline_table(judged(records.race()), SECTIONS).blocks
     assert [entry.text for entry in row[1:]] == [
         'KernelSVC(solver="smo")',
-        "4.5 × as fast as LIBSVM; chosen in 1 of 1 race",
+        "4.5 × as fast as LIBSVM (scikit-learn SVC); chosen in 1 of 1 race",
         "A toy race",
     ]
     assert row[3].link == "#toy-paper"
@@ -36,6 +36,27 @@ def test_a_row_says_what_to_use_how_much_faster_it_is_and_where_that_was_measure
 def test_a_race_that_the_page_does_not_show_is_no_link(judged, records):
     ((_, (row,)),) = headline_table(judged(records.race()), []).blocks
     assert row[3].link == ""
+
+
+def test_a_row_says_how_many_other_experiments_have_races_of_its_task(toy, records):
+    found = verdicts([records.results(replace(toy, name=name), records.race()) for name in ("one", "two", "three")])
+    ((_, (row,)),) = headline_table(found, []).blocks
+    assert row[3].text == "A toy race; and 2 others" and row[3].value == "one"
+
+
+def test_races_that_another_method_won_have_no_dot(judged, records):
+    rows = records.race() + records.race(dataset="mnist")
+    rows += [records.one("sbp", dataset="w8a", seconds=0.1), records.one("libsvm", dataset="w8a", seconds=1.0)]
+    picture = speed_picture(judged(rows))
+    assert [row.split(",")[-2] for row in picture.csv.splitlines()[1:]] == ["adult", "mnist"]
+    assert "a dot for each race won" in picture.svg_inline and "Races that another method won" in picture.caption
+
+
+def test_what_readers_should_know_stands_below_the_table_and_with_the_verdict(toy, judged, records):
+    remark = "One fold was run."
+    tables = tuple(replace(table, remark=remark) if hasattr(table, "remark") else table for table in toy.tables)
+    (verdict,) = found = judged(records.race(), replace(toy, tables=tables))
+    assert remark in headline_table(found, SECTIONS).notes[0] and remark in verdict.caveats
 
 
 def test_the_usual_choice_may_be_the_one(judged, records):
@@ -73,12 +94,13 @@ def test_a_data_set_on_which_the_usual_choice_has_no_time_has_no_dot(judged, rec
     assert "mnist" not in speed_picture(judged(rows)).csv
     assert "adult,4.5" in speed_picture(judged(rows)).csv
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
-    assert row[2].text == "4.5 × as fast as LIBSVM where that has a time (1 race); chosen in 2 of 2 races"
+    libsvm = "LIBSVM (scikit-learn SVC)"
+    assert row[2].text == f"4.5 × as fast as {libsvm} where that has a time (1 race); chosen in 2 of 2 races"
 
 
 def test_a_usual_choice_that_never_finished_is_said(judged, records):
     ((_, (row,)),) = headline_table(judged([records.one("smo")]), SECTIONS).blocks
-    assert row[2].text == "LIBSVM has no time to compare with; chosen in 1 of 1 race"
+    assert row[2].text == "LIBSVM (scikit-learn SVC) has no time to compare with; chosen in 1 of 1 race"
 
 
 def test_what_the_reader_has_is_declared(toy, judged, records):
@@ -129,6 +151,16 @@ def test_of_two_methods_chosen_as_often_the_slower_one_is_not_preferred(judged, 
     rows += [records.one("smo", dataset="mnist", seconds=40.0), records.one("libsvm", dataset="mnist", seconds=20.0)]
     (verdict,) = judged(rows)
     assert verdict.headline == 'For a kernel SVM, use KernelSVC(solver="smo").'
+
+
+def test_of_two_methods_chosen_as_often_the_one_on_real_data_is_preferred(judged, records):
+    """SMO wins on many rows that are generated, LIBSVM on few that are real."""
+    rows = [records.one("smo", seconds=0.1, kind="generated"), records.one("libsvm", seconds=1.0, kind="generated")]
+    for row in rows:
+        row["data"] = row["data"] | {"n_train": 50_000}
+    rows += [records.one("smo", dataset="mnist", seconds=40.0), records.one("libsvm", dataset="mnist", seconds=20.0)]
+    (verdict,) = judged(rows)
+    assert verdict.headline == "For a kernel SVM, use sklearn.svm.SVC()."
 
 
 def test_races_that_were_run_once_are_counted_below_the_table(judged, records):

@@ -36,8 +36,10 @@ METHODS = (
         **SEEDED,
     ),
     Method("auc-margin", "AUCMarginClassifier", "kernbench:AUCMarginClassifier", **SEEDED),
-    Method("linear-svc", "LinearSVC", LINEAR_SVC, **SEEDED),
-    Method("linear-svc-balanced", "LinearSVC, balanced", LINEAR_SVC, {"class_weight": "balanced"}, **SEEDED),
+    Method("linear-svc", "LinearSVC (scikit-learn)", LINEAR_SVC, **SEEDED),
+    Method(
+        "linear-svc-balanced", "LinearSVC, balanced (scikit-learn)", LINEAR_SVC, {"class_weight": "balanced"}, **SEEDED
+    ),
     Method("logistic", "LogisticRegression", "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}),
     Method(
         "roc-svc-same-time", "ROCSVC, same time", ROC_SVC, EXACT, depends_on="linear-svc", budget_fraction=1.0, **SEEDED
