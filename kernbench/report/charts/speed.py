@@ -25,7 +25,10 @@ def speed_picture(verdicts):
     tasks = {verdict.task: (advices, races) for verdict, advices in recommended(verdicts) if (races := _races(advices))}
     if not tasks:
         return None
-    names = [f"{text.capitalised(task)}\n{fill(_compared(advices), COLUMNS)}" for task, (advices, _) in tasks.items()]
+    names = [
+        f"{text.capitalised(task)}\n{fill(_compared(advices), COLUMNS, break_on_hyphens=False)}"
+        for task, (advices, _) in tasks.items()
+    ]
     row = GAP + LINE * max(name.count("\n") + 1 for name in names)
     size = WIDTH, MARGINS + row * len(tasks)
     drawn = layout.one(NAME, TITLE, _words(tasks), lambda axes, fonts: _draw(axes, fonts, tasks, names), size)

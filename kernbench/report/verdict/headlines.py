@@ -10,15 +10,15 @@ MOST_ROWS = 6
 def recommended(verdicts):
     """The verdicts of the first screen with the advices of their headline.
 
-    The screen says how much faster a method is. Where the usual choice itself is recommended there is nothing to say,
-    so such tasks come last, if there is room.
+    The screen says how much faster a method is, first where that was measured in most races. Where the usual choice
+    itself is recommended there is nothing to say, so such tasks come last, if there is room.
 
     Returns
     -------
     list of (Verdict, list of Advice)
     """
     found = [(verdict, most_chosen(verdict.advices)) for verdict in verdicts if verdict.advices]
-    return sorted(found, key=lambda pair: _is_usual(pair[1]))[:MOST_ROWS]
+    return sorted(found, key=lambda pair: (_is_usual(pair[1]), -len(pair[1])))[:MOST_ROWS]
 
 
 def _is_usual(advices):
@@ -57,7 +57,6 @@ def _notes(verdicts):
         "A race: all methods on one data set, in one experiment, which sets what only tunes them, such as C; “use” "
         "leaves that out.",
         margins_told(advices),
-        *remarks_on(advices),
     ]
     if n_single:
         have = "has" if n_single == 1 else "have"
@@ -65,7 +64,7 @@ def _notes(verdicts):
             f"{n_single} of these {text.plural(len(advices), 'race')} {have} one repeat of the recommended method: "
             "nothing is known of the scatter there."
         )
-    return [" ".join(notes)]
+    return [" ".join(notes), *remarks_on(advices)]
 
 
 def _row(verdict, advices, anchors):

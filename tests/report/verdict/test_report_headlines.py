@@ -56,7 +56,7 @@ def test_what_readers_should_know_stands_below_the_table_and_with_the_verdict(to
     remark = "One fold was run."
     tables = tuple(replace(table, remark=remark) if hasattr(table, "remark") else table for table in toy.tables)
     (verdict,) = found = judged(records.race(), replace(toy, tables=tables))
-    assert remark in headline_table(found, SECTIONS).notes[0] and remark in verdict.caveats
+    assert headline_table(found, SECTIONS).notes[1:] == [remark] and remark in verdict.caveats
 
 
 def test_the_usual_choice_may_be_the_one(judged, records):
@@ -130,6 +130,17 @@ def test_a_task_whose_usual_choice_is_recommended_gives_way_to_one_with_a_factor
     (usual,) = judged(usual + [records.one("smo", repeat=k, error=0.4) for k in range(3)])
     shown = [verdict for verdict, _ in recommended([usual] * 4 + [compared] * 4)]
     assert [verdict is compared for verdict in shown] == [True] * 4 + [False] * (MOST_ROWS - 4)
+
+
+def test_tasks_whose_method_won_most_races_come_first(judged, records):
+    """One task has three races, of which SMO won one; another has two, and SMO won both."""
+    rows = records.race() + records.race(dataset="mnist")
+    (both,) = judged(rows)
+    rows = [*records.race(), *(records.one("libsvm", dataset=name, seconds=1.0) for name in ("a", "b"))]
+    rows += [records.one("sbp", dataset="a", seconds=0.1), records.one("smo", dataset="b", error=0.4)]
+    (one,) = judged(rows)
+    assert len(one.advices) == 3
+    assert [verdict is both for verdict, _ in recommended([one] * 5 + [both] * 3)] == [True] * 3 + [False] * 3
 
 
 def test_the_row_and_the_verdict_name_one_method_where_two_are_chosen_as_often(judged, records):

@@ -17,7 +17,7 @@ from kernbench.experiments.declare import (
     Setting,
 )
 from kernbench.experiments.declare import metrics as m
-from kernbench.experiments.declare.entrants import TRIMMED, ZERO_CLASSIFIER, on_landmarks, pipeline
+from kernbench.experiments.declare.entrants import DEFAULT_CACHE, TRIMMED, ZERO_CLASSIFIER, on_landmarks, pipeline
 from kernbench.experiments.ours.svm_peers import family, largest, shares
 
 HERE = "kernbench.experiments.ours.svm_peers"
@@ -299,6 +299,7 @@ EXPERIMENT = Experiment(
             main="KernelSVC",
             left_out=TRIMMED,
             arguments=("C=1.0", 'gamma="scale"'),
+            remark=DEFAULT_CACHE,
             methods=CLASSIFIERS,
             datasets=CLASSES,
         ),
