@@ -6,6 +6,7 @@ from kernbench.experiments.run.patterns import matches
 from kernbench.report.records.cells import part
 
 OVERCOMMITTED = "overcommitted"
+REPORT = ("kernbench", "report", "--out")  # in a checkout, `reports` holds the report of a release, which stays
 
 
 def commands(results, runs=None):
@@ -25,7 +26,9 @@ def commands(results, runs=None):
         scale = [] if results.scale == "paper" else ["--scale", results.scale]
         start = ["kernbench", "snapshot", results.experiment.name, *scale]
         made = [start, *([*start, *options] for options in _repeated(results, runs))]
-        return [*(shlex.join(_one_line(words)) for words in made), "kernbench report --results snapshot"]
+        return [
+            shlex.join(_one_line(words)) for words in (*made, [*REPORT, "snapshot/report", "--results", "snapshot"])
+        ]
     known = {limits for record in results.records if any(limits := _limits(record))}
     usual = known.pop() if len(known) == 1 else (None, None)
     groups = {}
@@ -38,7 +41,7 @@ def commands(results, runs=None):
         [*start, "--repeats", str(repeats), *options, *_selection(results, cells), *_plugins(results, cells)]
         for (options, repeats), cells in groups.items()
     ]
-    return [shlex.join(_one_line(words)) for words in (*made, ["kernbench", "report", *_plugins(results)])]
+    return [shlex.join(_one_line(words)) for words in (*made, [*REPORT, "results/report", *_plugins(results)])]
 
 
 def _repeated(results, runs):

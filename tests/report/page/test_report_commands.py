@@ -54,7 +54,8 @@ SELECTIONS = {
 @pytest.mark.parametrize("chosen", SELECTIONS.values(), ids=SELECTIONS)
 def test_a_command_makes_the_cells_that_are_recorded(grid, records, chosen):
     first, report = commands(records.results(grid, rows_of(records, chosen, repeats=2)))
-    assert first.startswith("kernbench run toy --scale paper --repeats 2") and report == "kernbench report"
+    assert first.startswith("kernbench run toy --scale paper --repeats 2")
+    assert report == "kernbench report --out results/report"
     assert cells_made(grid, first) == {(*cell, k) for cell in chosen for k in range(2)}
 
 
@@ -85,7 +86,7 @@ def test_threads_jobs_force_and_plug_ins_are_told_and_quoted(grid, records):
     plugin = "--plugin 'my $(rm -r) solver.py'"
     assert commands(records.results(grid, rows)) == [
         f"kernbench run toy --scale paper --repeats 3 --threads 4 --jobs 2 --force {plugin}",
-        f"kernbench report {plugin}",
+        f"kernbench report --out results/report {plugin}",
     ]
 
 
@@ -130,7 +131,7 @@ def test_what_is_missing_counts_what_failed_and_what_is_absent(grid, records):
 
 def test_a_snapshot_is_made_again_by_the_command_that_made_it(grid, records):
     made = commands(records.results(grid, rows_of(records, SELECTIONS["all"], repeats=2)), runs=[{"only": ["toy/*"]}])
-    assert made == ["kernbench snapshot toy", "kernbench report --results snapshot"]
+    assert made == ["kernbench snapshot toy", "kernbench report --out snapshot/report --results snapshot"]
 
 
 def test_a_snapshot_tells_which_cells_were_repeated_by_request(grid, records):
