@@ -142,8 +142,8 @@ class Recommendation(Selection):
     arguments : tuple of str
         Arguments that a user adds in most cases, by name, for the code to copy: ``("C=1.0",)``. A class that does not
         take one is without it.
-    remark : str
-        What a reader of the recommendation should know of its times or values, a sentence.
+    remarks : tuple of str
+        What a reader of the recommendation should know of its races, sentences.
     name, caption : str
     """
 
@@ -160,6 +160,6 @@ class Recommendation(Selection):
     rough: float | None = None
     arguments: tuple[Any, ...] = ()
     have: str = ""
-    remark: str = ""
+    remarks: tuple[Any, ...] = ()
     name: str = "recommended"
     caption: str = "Which method, by data set"

@@ -244,7 +244,7 @@ def margins_told(advices):
 
 def remarks_on(advices):
     """What readers of some races should know, as declared: sentences, each once."""
-    return list(dict.fromkeys(filter(None, (advice.display.remark for advice in advices))))
+    return list(dict.fromkeys(remark for advice in advices for remark in advice.display.remarks))
 
 
 def most_chosen(advices):

@@ -54,7 +54,7 @@ def test_races_that_another_method_won_have_no_dot(judged, records):
 
 def test_what_readers_should_know_stands_below_the_table_and_with_the_verdict(toy, judged, records):
     remark = "One fold was run."
-    tables = tuple(replace(table, remark=remark) if hasattr(table, "remark") else table for table in toy.tables)
+    tables = tuple(replace(table, remarks=(remark,)) if hasattr(table, "remarks") else table for table in toy.tables)
     (verdict,) = found = judged(records.race(), replace(toy, tables=tables))
     assert headline_table(found, SECTIONS).notes[1:] == [remark] and remark in verdict.caveats
 

@@ -299,7 +299,7 @@ EXPERIMENT = Experiment(
             main="KernelSVC",
             left_out=TRIMMED,
             arguments=("C=1.0", 'gamma="scale"'),
-            remark=DEFAULT_CACHE,
+            remarks=(DEFAULT_CACHE,),
             methods=CLASSIFIERS,
             datasets=CLASSES,
         ),

@@ -313,8 +313,10 @@ EXPERIMENT = Experiment(
             left_out=LEFT_OUT,
             methods=(*SEARCHES, "zero"),
             arguments=(f"Cs={CS_TO_COPY}", f"gammas={GAMMAS_TO_COPY}"),
-            remark="On 10,000 rows and more GridSearchCV runs one fold: its time is that of the fold times the number "
-            "of folds, and it chooses by this fold.",
+            remarks=(
+                "On 10,000 rows and more GridSearchCV runs one fold: its time is that of the fold times the number of "
+                "folds, and it chooses by this fold.",
+            ),
         ),
     ),
     figures=(
