@@ -1,4 +1,4 @@
-"""The first figure of the page: for every race the size of the data and the time of the recommended method."""
+"""The figure above the table of all races: for each the size of the data and the time of the recommended method."""
 
 from functools import partial
 from textwrap import shorten

@@ -1,4 +1,4 @@
-"""The first table of the page: over all races, which method for which task, size, kind of data and budget, and what a
+"""The table of all races: which method for which task, size, kind of data and budget, and what a
 wrong choice costs."""
 
 from dataclasses import dataclass

@@ -128,7 +128,8 @@ def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_exp
     manifest = json.loads((tmp_path / MANIFEST).read_text())
     assert manifest["commit"] == "c" * 40 and manifest["code"] == clean["code"]
     assert manifest["commits"] == ["c" * 40] and len(manifest["experiment_code"]["fake"]) == 1
-    assert manifest["machine"]["processor"] == clean["processor"]
+    (machine,) = manifest["machines"]
+    assert machine == {name: clean[name] for name in machine if name != "records"} | {"records": 11}
     assert (manifest["records"], manifest["records_ok"]) == (11, 10)
     (run_,) = manifest["runs"]
     assert run_["fits"] == 11 and not run_["interrupted"] and manifest["hours"] == run_["hours"]
@@ -140,6 +141,14 @@ def test_a_snapshot_writes_what_was_measured_and_what_was_cut(tmp_path, make_exp
     again = snapshot(tmp_path, experiments=[experiment], scale="quick")
     assert again.records == []  # nor is the cell that ran out of time tried again
     assert len(json.loads((tmp_path / MANIFEST).read_text())["runs"]) == 2
+
+
+def test_the_machines_of_a_manifest_are_those_of_its_records(make_record):
+    """Not the one on which the manifest is written, whose BLAS may have chosen other kernels."""
+    here = environment.collect()
+    rows = [make_record(environment=here | {"blas": blas}) for blas in ("openblas A", "openblas B", "openblas B")]
+    machines = description(rows, here, [], RunSummary([]))["machines"]
+    assert [(machine["blas"], machine["records"]) for machine in machines] == [("openblas B", 2), ("openblas A", 1)]
 
 
 @pytest.mark.parametrize("error", [{}, {"error": None}])
@@ -302,7 +311,8 @@ def test_a_snapshot_may_continue_on_another_machine(tmp_path, make_experiment, f
     ]
     assert len(made) == 20
     manifest = json.loads((tmp_path / MANIFEST).read_text())
-    assert manifest["cut"] == [] and manifest["processors"] == {clean["processor"]: 30, "another": 20}
+    measured = {machine["processor"]: machine["records"] for machine in manifest["machines"]}
+    assert manifest["cut"] == [] and measured == {clean["processor"]: 30, "another": 20}
     monkeypatch.setattr(environment, "collect", lambda: dict(clean))
     assert snapshot(tmp_path, **again, any_machine=True).records == []
     # Else only this machine's own records count. A race whose last records are of two machines begins again.

@@ -52,8 +52,7 @@ def description(records, environment, runs, summary):
         "code": environment["code"],
         "experiment_code": _digests(records),
         "kernbench": environment["kernbench"],
-        "machine": {name: environment[name] for name in MACHINE},
-        "processors": dict(Counter(record["environment"].get("processor") for record in records)),
+        "machines": _machines(records),
         "runs": runs,
         "hours": round(sum(run["hours"] for run in runs), 3),
         "measured_hours": round(sum(record["seconds"].get("total") or 0.0 for record in records) / 3600, 3),
@@ -61,6 +60,12 @@ def description(records, environment, runs, summary):
         "records_ok": sum(record["status"] == "ok" for record in records),
         "cut": [*_gaps(summary), *_not_started(summary, records), *_failed(records)],
     }
+
+
+def _machines(records):
+    """The machines of the records, with the libraries there, and how many records are of each, most first."""
+    found = Counter(tuple(record["environment"].get(name) for name in MACHINE) for record in records)
+    return [{**dict(zip(MACHINE, values)), "records": number} for values, number in found.most_common()]
 
 
 def _digests(records):
