@@ -13,8 +13,8 @@ ZERO_DETECTOR = Method("zero", "zero model", "kernbench.experiments.measure.zero
 
 # What several races remark, and their reasons.
 DEFAULT_CACHE = (
-    "scikit-learn's SVC has its default cache of 200 MB; with 2 GB, as another method of these races has, it can be "
-    "faster."
+    "LIBSVM (scikit-learn SVC) has its default cache of 200 MB; with 2 GB, as another method of these races has, it "
+    "can be faster."
 )
 TRIMMED = {
     "RankedRangeClassifier": "it minimises another objective, without the largest losses: see sorr",
