@@ -38,6 +38,8 @@ class Runs:
         In the order of the path; each run starts from the previous solution.
     data : object, optional
         What the solvers of all problems work on, from an earlier call; by default each thread makes its own.
+    stop : threading.Event, optional
+        Ends the runs as Ctrl-C does once it is set.
 
     Attributes
     ----------
@@ -45,7 +47,7 @@ class Runs:
         Whether Ctrl-C ended the runs.
     """
 
-    def __init__(self, task, strengths, data=None):
+    def __init__(self, task, strengths, data=None, stop=None):
         self.task, self.model, self.strengths, self.data = task, task.model, strengths, data
         n_problems = len(task.problems)
         self.results = [[None] * len(strengths) for _ in range(n_problems)]
@@ -53,7 +55,7 @@ class Runs:
         self.n_begun = self.n_done = 0
         self.report = current_report()
         self.lock = Lock()
-        self.stop = Event()  # set by Ctrl-C, or when a thread fails
+        self.stop = Event() if stop is None else stop  # also set by Ctrl-C, or when a thread fails
         self.interrupted = False
         self.callbacks = [*task.callbacks, *callbacks_of(self.model)]
         if self.callbacks and self.n_workers > 1:
@@ -203,7 +205,7 @@ class Runs:
             callbacks=self.callbacks,
             snapshot=snapshot,
             title=": ".join(filter(None, (title_of(self.model), name))) if self.model.verbose and alone else False,
-            stop=None if alone else self.stop,
+            stop=self.stop,
             report=nullcontext(reports),
             counted_from=counted_from,
             task=task,

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Event
 from time import perf_counter, time
 from typing import NamedTuple
 
@@ -97,6 +98,8 @@ class GridOfCells:
     def _run_in_parallel(self, parts):
         """Solve the cells that are not stored side by side: each worker one group, or one fold of it."""
         ends, bare, work = time() + self.deadline - perf_counter(), self.search._bare(), []
+        stop = Event()
+        of_threads = stop if getattr(get_active_backend()[0], "supports_sharedmem", False) else None
         stored = [self._stored(group) for group in self.groups]
         for g, own in enumerate(stored):
             found = own.found(self._in_turn(g))
@@ -110,18 +113,22 @@ class GridOfCells:
             ):  # a worker that has all folds stores cells itself, so that they survive the end of this process
                 memory, own.folder = self.search.memory, None
             examples = replace(self.examples, given=None)  # rows are scored here
-            arguments = (bare, self.groups[g], examples, self.folds, missing, ends, memory)
+            arguments = (bare, self.groups[g], examples, self.folds, missing, ends, memory, of_threads)
             work += [delayed(_solved)(g, part, *arguments) for part in parts if missing]
-        ended, partial = None, {}
-        for g, part, cells, status, n_evaluations in Parallel(self.search.n_jobs, return_as=_order_of_returns())(work):
-            self.n_kernel_evaluations += n_evaluations
-            ended = ended or status
-            for strength, cell in cells:
-                whole = cell if len(parts) == 1 else _merged(partial.setdefault((g, strength), []), part, cell, parts)
-                if whole is not None:
-                    stored[g].keep(strength, whole)
-                    self.kept |= stored[g].kept
-                    self._add(self._index(strength, g), whole)
+        ended, partial, solve = None, {}, Parallel(self.search.n_jobs, return_as=_order_of_returns())
+        try:
+            for g, part, cells, status, n_evaluations in solve(work):
+                self.n_kernel_evaluations += n_evaluations
+                ended = ended or status
+                for strength, cell in cells:
+                    if len(parts) > 1:
+                        cell = _merged(partial.setdefault((g, strength), []), part, cell, parts)
+                    if cell is not None:
+                        stored[g].keep(strength, cell)
+                        self.kept |= stored[g].kept
+                        self._add(self._index(strength, g), cell)
+        finally:
+            stop.set()  # threads would go on: Ctrl-C reaches the main one only
         if ended is not None:
             raise SearchEnded(ended)
 
@@ -243,16 +250,20 @@ def _merged(found, part, cell, parts):
     return Cell(values, seconds=seconds, n_unconverged=sum(own.n_unconverged for _, own in found))
 
 
-def _solved(g, part, search, group, examples, folds, strengths, ends, folder):
+def _solved(g, part, search, group, examples, folds, strengths, ends, folder, stop):
     """Return, of the group number `g`, finished cells with the folds `part`, why the search ended, kernel values.
 
     The search ends at the time `ends` of the clock that processes share; a worker may begin this long after the search.
+    `stop` is that of `FoldPaths`.
     """
     cells, status = [], None
     source = search._source(group, examples, folds, perf_counter() + ends - time(), part)
+    source.stop = stop
     try:
         for strength, cell in StoredCells(source, folder).cells(strengths):
             cells.append((strength, replace(cell, of_folds=[])))
+            if stop is not None and stop.is_set():
+                raise SearchEnded("interrupted")
     except SearchEnded as ended:
         status = ended.args[0]
     return g, part, cells, status, source.n_kernel_evaluations

@@ -39,7 +39,14 @@ class FoldPaths:
         Time of ``perf_counter`` at which the search ends.
     which : list of int, optional
         Folds to solve, all by default.
+
+    Attributes
+    ----------
+    stop : threading.Event or None
+        Ends the search once it is set.
     """
+
+    stop = None
 
     def __init__(self, search, model, examples, folds, deadline, which=None):
         self.search, self.model, self.examples, self.folds, self.deadline = search, model, examples, folds, deadline
@@ -118,7 +125,7 @@ class _FoldPath:
             ]
             task.last = replace(task.continuation(results), solutions=starts)
         task.model.max_seconds = None if seconds == np.inf else seconds
-        runs = Runs(task, [strength], self.data)
+        runs = Runs(task, [strength], self.data, paths.stop)
         (results,) = runs.run()
         self._check_finished(runs, results)
         model = paths.search._with(paths.model, strength)
@@ -138,8 +145,8 @@ class _FoldPath:
         return task
 
     def _check_finished(self, runs, results):
-        if runs.interrupted:
-            raise KeyboardInterrupt
+        if runs.stop.is_set():
+            raise SearchEnded("interrupted")
         if any(result.status in UNFINISHED for result in results):
             raise SearchEnded("max_seconds")
 

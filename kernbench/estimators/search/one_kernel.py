@@ -74,9 +74,14 @@ class OneKernel:
         Time of ``perf_counter`` at which the search ends.
     signs_only : bool, default=False
         Whether held-out decision values are needed for their signs only; see `left_out`.
+
+    Attributes
+    ----------
+    stop : threading.Event or None
+        Ends the search once it is set.
     """
 
-    signs_only = False
+    signs_only, stop = False, None
 
     def __init__(self, task, sample_weight, folds, deadline, *, signs_only=False):
         self.signs_only = signs_only
@@ -261,5 +266,6 @@ class OneKernel:
                 max_iter=max_iter,
                 tol=self.model.tol,
                 max_seconds=None if left == np.inf else left,
+                stop=self.stop,
                 counted_from=self.rows.n_evaluations,
             )

@@ -46,6 +46,8 @@ class SVCCells:
     A `task` has the kernel already, that of more rows than those of `examples`.
     """
 
+    stop = None  # see `FoldPaths`
+
     def __init__(self, model, examples, folds, deadline, *, signs_only=False, task=None):
         self.model, self.examples, self.folds, self.deadline = model, examples, folds, deadline
         self.signs_only = signs_only
@@ -82,6 +84,7 @@ class SVCCells:
     def cells(self, Cs):
         """Yield the `Cell` of each C, from small to large; raise `SearchEnded` where it is cut short."""
         self._kernel = self._make_kernel()
+        self._kernel.stop = self.stop
         return self._kernel.cells(Cs)
 
     def completed(self, C, solutions):

@@ -1,15 +1,18 @@
 """The frame of all searches: refit, jobs, stores, warm starts, limits; errors that say what to change."""
 
+import threading
+from _thread import interrupt_main
 from time import perf_counter, sleep
 
 import joblib
 import numpy as np
 import pytest
 from search_faces import FACES, KERNELS, assert_same_cells, step_of
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
-from kernbench import KernelRegressorCV, KernelSVCCV
+from kernbench import KernelRegressorCV, KernelSVCCV, LinearSVCCV
 from kernbench.estimators.search import cells, fold_paths, one_kernel, store
 from kernbench.estimators.search.results import results_of
 
@@ -164,6 +167,29 @@ def test_what_was_finished_within_max_seconds_is_returned(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="after 1 of 2 cells, since max_seconds was used up.*shorten Cs"):
         search = face.make(max_seconds=3.5).fit(X, y)
     assert search.best_params_ == {"C": 0.01} and np.isnan(search.cv_results_["mean_test_score"][1])
+
+
+@pytest.mark.parametrize("search", [KernelSVCCV, LinearSVCCV], ids=lambda search: search.__name__)
+def test_ctrl_c_ends_the_folds_that_threads_solve(search, monkeypatch):
+    """Signals reach the main thread only; joblib lets the others work on."""
+    own = {"gammas": [1e-4, 2e-4]} if search is KernelSVCCV else {"solver": "pegasos", "max_iter": 10**9}
+    X, y = make_classification(800, 8, flip_y=1.0, random_state=0)
+    before, timer = set(threading.enumerate()), threading.Timer(0.2, interrupt_main)
+    solved, begun = cells._solved, []
+
+    def solve(*args):
+        begun.append(threading.current_thread())
+        if len(begun) == 1:
+            timer.start()
+        return solved(*args)
+
+    monkeypatch.setattr(cells, "_solved", solve)
+    with joblib.parallel_config(backend="threading"), pytest.raises(KeyboardInterrupt):
+        search([1e8, 1e9], cv=4, n_jobs=2, tol=1e-14, **own).fit(X, y)
+    begin = perf_counter()
+    while any(thread.is_alive() for thread in begun) and perf_counter() < begin + 5.0:
+        sleep(0.02)
+    assert begun and not before & set(begun) and not any(thread.is_alive() for thread in begun)
 
 
 def test_workers_that_begin_late_have_no_more_time(monkeypatch):
