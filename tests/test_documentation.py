@@ -86,6 +86,10 @@ def test_examples_of_docstrings_import_what_they_use():
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and (docstring := ast.get_docstring(node)):
                 if names := undefined_names(docstring):
                     missing[f"{path.stem}.{node.name}"] = names
+    for path in sorted((ROOT / "kernbench").rglob("*.pyx")):
+        for docstring in re.findall(r'"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL):
+            if names := undefined_names(docstring):
+                missing[f"{path.stem}: {docstring.partition('.')[0]}"] = names
     assert missing == {}
 
 

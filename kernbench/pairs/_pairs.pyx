@@ -114,6 +114,7 @@ cdef class AllPairs(Pairs):
 
     Examples
     --------
+    >>> from kernbench.pairs import AllPairs
     >>> pairs = AllPairs([1, 1, -1, -1, -1])
     >>> loss, slopes = pairs.value_and_subgradient([2, 0.5, 0, 1, 1], "hinge")
     >>> round(loss * 6, 12), slopes * 6

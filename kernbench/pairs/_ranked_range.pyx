@@ -60,6 +60,7 @@ cdef class RankedRange(RankedLoss):
 
     Examples
     --------
+    >>> from kernbench.pairs import RankedRange
     >>> RankedRange([0, 0, 0, 0, 0], (1, 3), loss="absolute_error").value_and_subgradient([5, 1, 4, 2, -3])
     (3.5, array([ 0. ,  0. ,  0.5,  0. , -0.5]))
     """

@@ -49,6 +49,7 @@ cdef class StructuralBound(RankedLoss):
 
     Examples
     --------
+    >>> from kernbench.pairs import StructuralBound
     >>> bound = StructuralBound([1, 1, -1, -1, -1, -1], fpr_range=(0.25, 0.75))
     >>> bound.upper_and_subgradient([1, 0, 2, 0.5, -1, 0])
     (1.5, array([-0.5 , -0.75,  0.5 ,  0.5 ,  0.  ,  0.25]))

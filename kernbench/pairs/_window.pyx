@@ -184,6 +184,7 @@ cdef class WindowPairs(RankedLoss):
 
     Examples
     --------
+    >>> from kernbench.pairs import WindowPairs
     >>> window = WindowPairs([1, 1, -1, -1, -1, -1], fpr_range=(0.25, 0.75))
     >>> window.value_and_subgradient([1, 0, 2, 0.5, -1, 0])
     (0.75, array([-0.25, -0.5 ,  0.  ,  0.5 ,  0.  ,  0.25]))
