@@ -20,14 +20,14 @@ class SearchDisplay:
     Parameters
     ----------
     x : array-like of shape (n_x,)
-        Values of the parameter along the axis, ascending numbers.
+        Values of the parameter along the axis: ascending numbers, or any others, drawn at equal distances.
     lines : sequence of length n_lines
         Values of the other parameter, or one None.
     means, errors : array-like of shape (n_lines, n_x)
         Mean scores and their standard errors; NaN where a cell was not finished.
     certified : array-like of shape (2, n_lines, n_x), optional
         Bounds of the mean scores of the exact minimisers; NaN where there are none.
-    best : (float, object), optional
+    best : (object, object), optional
         x and value of the other parameter of the cell chosen.
     x_name, line_name, score_name : str
         Labels.
@@ -80,7 +80,9 @@ class SearchDisplay:
         line_name: str = "",
         score_name: str = "score",
     ) -> None:
-        self.x, self.lines = np.asarray(x, dtype=np.float64), list(lines)
+        values = list(x)
+        self.x = np.fromiter(values, np.float64 if all(map(is_number, values)) else object, len(values))
+        self.lines = list(lines)
         self.means, self.errors = np.asarray(means, dtype=np.float64), np.asarray(errors, dtype=np.float64)
         self.certified = None if certified is None else np.asarray(certified, dtype=np.float64)
         self.best, self.x_name, self.line_name, self.score_name = best, x_name, line_name, score_name
@@ -94,13 +96,13 @@ class SearchDisplay:
         Parameters
         ----------
         estimator : KernelSVCCV, LinearSVCCV, GridSearchCV, …
-            Fitted, with ``cv_results_`` over one or two parameters, one of them of numbers, or over a strength, kernels
-            and gammas.
+            Fitted, with ``cv_results_`` over one or two parameters, or over a strength, kernels and gammas.
         score : str, optional
             Which of several scores; by default the one that decided.
         kind : {"lines", "surface"}, default="lines"
             A line for each value of the second parameter with a band of one standard error of the mean over the folds
-            on either side, or colours over the two. Bars on the lines are the intervals of ``certify=``.
+            on either side, or colours over the two. Bars on the lines are the intervals of ``certify=``. Where values
+            along the axis are not all numbers, points with error bars instead.
         ax : matplotlib Axes, optional
             Axes to draw on; by default those of a new figure.
         **line_kw : dict
@@ -124,19 +126,19 @@ class SearchDisplay:
         name = _score_of(estimator, table, score)
         params = table["params"]
         x_name, line_names = _axes_of(params)
-        x = np.array(sorted({own[x_name] for own in params}), dtype=np.float64)
-        lines = list(dict.fromkeys(_line_of(own, line_names) for own in params))
-        lines = sorted(lines) if all(map(is_number, lines)) else lines
+        columns = _distinct(own.get(x_name) for own in params)
+        rows = _distinct(_line_of(own, line_names) for own in params)
+        x, lines = list(columns.values()), list(rows.values())
         means, errors, *certified = np.full((4, len(lines), len(x)), np.nan)
         nothing = np.full(len(params), np.nan)
         for k, own in enumerate(params):
-            place = lines.index(_line_of(own, line_names)), np.searchsorted(x, own[x_name])
+            place = [*rows].index(_key(_line_of(own, line_names))), [*columns].index(_key(own.get(x_name)))
             means[place] = table[f"mean_test_{name}"][k]
             errors[place] = table[f"std_test_{name}"][k] / np.sqrt(max(1, _n_splits(table, name) - 1))
             for bound, own_bounds in zip(("lower", "upper"), certified, strict=True):
                 own_bounds[place] = table.get(f"certified_{bound}", nothing)[k]
         found = getattr(estimator, "best_params_", None)
-        best = None if found is None else (float(found[x_name]), _line_of(found, line_names))
+        best = None if found is None else (found.get(x_name), _line_of(found, line_names))
         labels = {"x_name": x_name, "line_name": next(iter(line_names), ""), "score_name": name.replace("_", " ")}
         certified = certified if np.isfinite(certified).any() else None
         return cls(x, lines, means, errors, certified=certified, best=best, **labels).plot(ax, kind=kind, **line_kw)
@@ -165,22 +167,29 @@ class SearchDisplay:
         self.figure_, self.lines_ = self.ax_.figure, []
         (self._draw_lines if kind == "lines" else self._draw_surface)(line_kw)
         self.ax_.set(xlabel=self.x_name)
-        if kind == "lines" and np.all(self.x > 0):
-            self.ax_.set_xscale("log")
         return self
 
     def _draw_lines(self, line_kw):
+        is_numeric = self.x.dtype != object
+        x, own = (self.x, {}) if is_numeric else (np.arange(len(self.x)), {"linestyle": "none"})
         for k, (value, mean, error) in enumerate(zip(self.lines, self.means, self.errors, strict=True)):
             label = f"{self.line_name} = {_text(value)}" if self.line_name else "_nolegend_"
-            line = self.ax_.plot(self.x, mean, **{"label": label, "marker": ".", **line_kw})[0]
+            line = self.ax_.plot(x, mean, **{"label": label, "marker": ".", **own, **line_kw})[0]
             self.lines_.append(line)
-            self.ax_.fill_between(self.x, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
+            if is_numeric:
+                self.ax_.fill_between(x, mean - error, mean + error, color=line.get_color(), alpha=0.2, linewidth=0)
+            else:
+                self.ax_.vlines(x, mean - error, mean + error, color=line.get_color(), linewidth=1)
             if self.certified is not None:
-                self.ax_.vlines(self.x, *self.certified[:, k], color=line.get_color(), linewidth=4, alpha=0.6)
+                self.ax_.vlines(x, *self.certified[:, k], color=line.get_color(), linewidth=4, alpha=0.6)
             if self.best is not None and self.best[1] == value:
-                at = np.flatnonzero(self.x == self.best[0])
-                self.ax_.plot(self.x[at], mean[at], "*", color=line.get_color(), markersize=14, label="_nolegend_")
+                at = [place for place, own_x in enumerate(self.x) if own_x == self.best[0]]
+                self.ax_.plot(x[at], mean[at], "*", color=line.get_color(), markersize=14, label="_nolegend_")
         self.ax_.set(ylabel=f"mean {self.score_name} of held-out rows")
+        if not is_numeric:
+            self.ax_.set_xticks(x, [_text(value) for value in self.x])
+        elif np.all(self.x > 0):
+            self.ax_.set_xscale("log")
         if self.line_name:
             self.ax_.legend()
 
@@ -193,7 +202,7 @@ class SearchDisplay:
         self.ax_.set_xticks(columns, [_text(value) for value in self.x])
         self.ax_.set_yticks(rows, [_text(value) for value in self.lines])
         if self.best is not None:
-            at = np.searchsorted(self.x, self.best[0]), self.lines.index(self.best[1])
+            at = [*self.x].index(self.best[0]), self.lines.index(self.best[1])
             self.ax_.plot(*at, "k*", markersize=14)
 
 
@@ -221,10 +230,8 @@ def _axes_of(params):
     if len(varied) > 2 and (len(varied) > 3 or not {"kernel", "gamma"} < {*varied}):
         raise ValueError(f"a search over {', '.join(varied)} has more than two parameters to draw")
     candidates = [name for name in varied if len(varied) < 3 or name not in ("kernel", "gamma")]
-    numeric = [name for name in candidates if all(is_number(own.get(name)) for own in params)]
-    if not numeric:
-        raise ValueError(f"none of {', '.join(candidates)} is a parameter of numbers, for the axis")
-    axis = max(numeric, key=counts.get)  # the first of those with most values
+    numbers = {name: sum(is_number(own.get(name)) for own in params) for name in candidates}
+    axis = max(candidates, key=lambda name: (numbers[name], counts[name]))  # the first of those with most values
     return axis, sorted((name for name in varied if name != axis), key=lambda name: name != "kernel")
 
 
@@ -234,6 +241,17 @@ def _line_of(params, names):
         return params.get(names[0]) if names else None
     first, *others = names
     return ", ".join([_text(params[first]), *(f"{name} = {_text(params[name])}" for name in others if name in params)])
+
+
+def _distinct(values):
+    """Return each of the values once, by its `_key`: ascending if all are numbers, else in their order."""
+    found = {_key(value): value for value in values}
+    return dict(sorted(found.items())) if all(map(is_number, found.values())) else found
+
+
+def _key(value):
+    """Return a number, or a text for other values, which need not be hashable."""
+    return float(value) if is_number(value) else str(value)
 
 
 def _n_splits(table, name):

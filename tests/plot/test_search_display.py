@@ -98,6 +98,36 @@ def test_each_kernel_with_its_gamma_is_a_line():
         np.testing.assert_array_equal(line, own)
 
 
+def ticks(display):
+    return [label.get_text() for label in display.ax_.get_xticklabels()]
+
+
+def test_kernels_and_gammas_are_drawn_for_a_single_c():
+    """A kernel without gamma has a place of its own on an axis of values that are not all numbers."""
+    search = KernelSVCCV([1.0], [0.1, 1.0], kernels=["rbf", "linear"], cv=2).fit(X, Y)
+    display = SearchDisplay.from_estimator(search)
+    assert display.x_name == "gamma" and ticks(display) == ["0.1", "1", "None"]
+    assert [line.get_label() for line in display.lines_] == ["kernel = rbf", "kernel = linear"]
+    first, second, linear = search.cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(display.means, [[first, second, np.nan], [np.nan, np.nan, linear]])
+    (star,) = (line for line in display.ax_.lines if line.get_marker() == "*")
+    assert list(star.get_xdata()) == [search.best_index_] and display.lines_[0].get_linestyle() == "None"
+    (star,) = SearchDisplay.from_estimator(search, kind="surface").ax_.lines
+    assert list(star.get_xdata()) == [search.best_index_]
+
+
+def test_parameters_without_numbers_are_drawn():
+    for grid, drawn in (
+        ({"gamma": ["scale", "auto"]}, ["scale", "auto"]),
+        ({"class_weight": [{0: 2.0}, None]}, ["{0: 2.0}", "None"]),  # not hashable
+        ({"gamma": ["scale", 0.1], "fit_intercept": [True, False]}, ["scale", "0.1"]),
+    ):
+        search = GridSearchCV(KernelSVC(), grid, cv=2).fit(X, Y)
+        display = SearchDisplay.from_estimator(search)
+        assert ticks(display) == drawn and display.ax_.get_xscale() == "linear"
+        assert np.nanmax(display.means) == search.best_score_
+
+
 def test_true_and_false_are_no_numbers():
     search = GridSearchCV(KernelSVC(), {"C": [0.1, 1.0], "fit_intercept": [True, False]}, cv=2).fit(X, Y)
     display = SearchDisplay.from_estimator(search)
@@ -108,9 +138,7 @@ def test_true_and_false_are_no_numbers():
 @pytest.mark.parametrize(
     "grid, message",
     [
-        ({"fit_intercept": [True, False]}, "none of fit_intercept is a parameter of numbers"),
         ({"C": [1.0, 2.0], "gamma": [0.1, 1.0], "tol": [1e-3, 1e-4]}, "more than two parameters"),
-        ({"gamma": ["scale", "auto"]}, "parameter of numbers"),
         ([{"C": [1.0]}, {"gamma": [0.1]}], "different parameters"),
     ],
 )
