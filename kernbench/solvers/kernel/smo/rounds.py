@@ -73,9 +73,8 @@ class Rounds:
         self.last_objective, self.objective_at = None, -1  # and the step at which it was computed
         # The squared hinge bounds no coefficient: where the kernel is not positive semi-definite, the dual objective
         # may have no maximum. By weak duality it should stay below the primal one at f = 0.
-        self.total_width = float(np.sum(state.upper - state.lower))
         self.highest_dual = np.inf
-        if not np.isfinite(self.total_width):
+        if not np.isfinite(np.sum(state.upper - state.lower)):
             self.highest_dual = 2.0 * problem.objective(np.zeros(problem.n), 0.0, 0.0) / problem.alpha
 
     def advance(self, n_iter):
@@ -116,10 +115,9 @@ class Rounds:
 
         If the gap is large nevertheless, it is reduced by a multiple of the solution, or else by further steps.
         """
-        state, problem = self.active.state, self.problem
-        # The gap is at most the violation times the widths of the boxes, and the dual objective below the primal one.
-        if self.rough or self.violation * self.total_width <= self.tol * self.dual:
+        if self.rough:
             return True
+        state, problem = self.active.state, self.problem
         goal = 0.1 * min(self.tol * self.unit, self.goal, self.violation)
         is_last = goal < least_goal(state)
         share = max(MOST_GAP, self.tol) if is_last else self.tol  # by rounding, no smaller gap can be reached
