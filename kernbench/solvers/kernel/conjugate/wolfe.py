@@ -44,9 +44,13 @@ class Wolfe(CostlyGap):
     line_search : {"exact", "bracket"}, default="exact"
         The minimiser along the direction, or a point with enough decrease and a flat slope.
     bundle_size : int, default=2
-        Vectors whose hull is searched: minus the last direction, and ``bundle_size - 1`` subgradients.
+        Vectors whose hull is searched: minus the last direction, and ``bundle_size - 1`` subgradients. More of them
+        make the direction shorter. Until the next restart some are those of far points, so that convergence may be
+        slower than with 2, by far with 30: choose a larger `eps`.
     eps : float, default=1e-6
-        Length of the direction that ends the run.
+        Length of the direction at which the method restarts, and ends if the subgradient is as short. With 1e-6 it
+        hardly ever restarts: on 60 rows, at alpha = 0.01 and 0.001, 600 iterations with 1e-3 left less than a tenth of
+        its excess over the optimum, with 2 to 30 vectors.
     c1, c2 : float, default=0.25, 0.4
         Decrease and flatness that the bracket search requires.
     core : {"compiled", "reference"}, default="compiled"
