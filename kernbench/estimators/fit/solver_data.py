@@ -7,7 +7,7 @@ from kernbench.kernels.blocks import block
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.engine.operands.prepared import storage_of
 from kernbench.kernels.functions import CentredLinear, Gaussian
-from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.rows import KernelRows, MatrixRows
 from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.problems.certificate.kernel_values import largest_sum
 from kernbench.solvers.kinds import KINDS, load_twin
@@ -33,7 +33,8 @@ def design_maker(twin):
     return load_twin("kernbench.solvers.design:as_design", twin)
 
 
-def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False, keep=False):
+def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precisions=False, keep=False,
+              whole=False):  # fmt: skip
     """Return the rows of the kernel matrix of X.
 
     Parameters
@@ -50,6 +51,8 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         Whether the solver takes `TwoPrecisionRows`, too.
     keep : bool, default=False
         Cache rows even where it is cheaper to compute them again, for several solvers that need the same rows.
+    whole : bool, default=False
+        Whether the solver takes the whole matrix, so that rows are `MatrixRows`.
 
     Returns
     -------
@@ -63,9 +66,10 @@ def make_rows(X, kernel, dtype, *, cache_size, twin, may_widen=False, two_precis
         rows = TwoPrecisionRows(X, kernel, cache_bytes=cache_bytes)
         if not _is_too_coarse(kernel, rows.of(np.float32), X):
             return rows
-    rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype), keep=keep)
+    make = MatrixRows if whole else KernelRows
+    rows = make(X, kernel, cache_bytes=cache_bytes, dtype=np.dtype(dtype), keep=keep)
     if may_widen and dtype == "float32" and _is_too_coarse(kernel, rows, X):
-        rows = KernelRows(X, kernel, cache_bytes=cache_bytes, dtype=np.float64, keep=keep)
+        rows = make(X, kernel, cache_bytes=cache_bytes, dtype=np.float64, keep=keep)
     return rows
 
 

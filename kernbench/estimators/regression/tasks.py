@@ -255,6 +255,7 @@ class KernelRegressorTask(Task):
             may_widen=model.dtype == "auto",
             two_precisions=self.entry.two_precisions and not keep,
             keep=keep,
+            whole=self.entry.name == "newton",
         )
         if self.dtype == "float32" and rows.dtype is np.float64:
             model.dtype_ = "float64"

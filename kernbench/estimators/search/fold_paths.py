@@ -160,6 +160,8 @@ class _FoldPath:
         if sparse.issparse(data) or isinstance(data, np.ndarray):
             return size + size_of(data)
         values = 8 * task.problems[0].n_rows * task.problems[0].n_coef
+        if hasattr(self.data, "shared"):  # the whole matrix, and a factor of it
+            return size + 2 * values
         cache_size = getattr(self.paths.model, "cache_size", None)
         return size + (values if cache_size is None else min(values, int(cache_size * 2**20)))
 

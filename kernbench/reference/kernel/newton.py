@@ -6,8 +6,11 @@ from kernbench.problems.kernel.newton import NOT_DEFINITE, RIDGES
 from kernbench.solvers.base import Diverged
 
 
-def newton_step(problem, K, coef, f):
-    """Return the change of `coef` that solves the equations at the residuals f(x_i) - y_i."""
+def newton_step(problem, K, coef, f, shared):
+    """Return the change of `coef` that solves the equations at the residuals f(x_i) - y_i.
+
+    `shared` is for the compiled core, which keeps its factor there.
+    """
     used = problem.weights > 0
     shift = np.zeros(problem.n)
     shift[used] = problem.alpha * problem.n / problem.weights[used]

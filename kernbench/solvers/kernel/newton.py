@@ -32,7 +32,8 @@ from kernbench.solvers.method import Method
 class Newton(Method):
     """Newton's method for alpha/2 ||f||^2 + (1/n) sum_i w_i l(f(x_i) - y_i), l the squared error or the Huber loss.
 
-    The kernel matrix is computed once, and kept in float64.
+    The kernel matrix is computed once, in float64. Solvers on the same `MatrixRows` share it and the last factor: those
+    of several outputs, or of a path.
 
     Parameters
     ----------
@@ -62,6 +63,7 @@ class Newton(Method):
         self.problem = MarginProblem(rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss)
         problem = self.problem
         self.K, self.coef, self.f = None, np.zeros(problem.n), np.zeros(problem.n)
+        self.shared = getattr(rows, "shared", {})
         self.lowered = True  # whether the last step lowered the objective
         if initial is not None:
             require_state(initial, problem.n, [])
@@ -77,8 +79,10 @@ class Newton(Method):
 
     def _compute_matrix(self):
         if self.K is None:
-            everything = np.arange(self.problem.n)
-            self.K = np.asarray(self.problem.rows.block(everything, everything), dtype=np.float64)
+            if "matrix" not in self.shared:
+                everything = np.arange(self.problem.n)
+                self.shared["matrix"] = np.asarray(self.problem.rows.block(everything, everything), dtype=np.float64)
+            self.K = self.shared["matrix"]
             self.f = self.K @ self.coef
 
     def advance(self, n_iter):
@@ -94,7 +98,7 @@ class Newton(Method):
 
     def _step(self):
         """Take a Newton step, shortened until it lowers the objective; return whether there was one."""
-        step = self.core.newton_step(self.problem, self.K, self.coef, self.f)
+        step = self.core.newton_step(self.problem, self.K, self.coef, self.f, self.shared)
         moved, last, t = self.K @ step, self.objective(), 1.0
         while t > SHORTEST:
             coef, f = self.coef + t * step, self.f + t * moved

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import cho_factor
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
@@ -16,6 +17,7 @@ from kernbench import KernelRegressor, KernelRegressorCV, LinearRegressor
 from kernbench.estimators.fit import choice
 from kernbench.losses.regression import RESIDUAL_LOSSES
 from kernbench.solvers import registry
+from kernbench.solvers.kernel import _newton
 
 KINDS = {LinearRegressor: "linear-regression", KernelRegressor: "kernel-regression"}
 every_model = pytest.mark.parametrize("Model", KINDS, ids=lambda model: model.__name__)
@@ -169,16 +171,36 @@ def test_a_path_ends_where_single_fits_do(Model, numbers):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "huber"])
-def test_newtons_method_counts_the_kernel_values_of_each_fit(loss, numbers):
+def test_newtons_method_computes_the_kernel_matrix_once(loss, numbers):
     X, y = numbers
     models = KernelRegressor(loss, solver="newton").path(X, y, [1e-1, 1e-2, 1e-3])
-    assert [model.n_kernel_evaluations_ for model in models] == 3 * [150**2]
-    assert KernelRegressor(loss).fit(X, np.column_stack([y, -y])).n_kernel_evaluations_ == 2 * 150**2
+    assert [model.n_kernel_evaluations_ for model in models] == [150**2, 0, 0]
+    assert KernelRegressor(loss).fit(X, np.column_stack([y, -y])).n_kernel_evaluations_ == 150**2
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "huber"])
+def test_outputs_share_a_factor_and_have_the_bits_of_single_fits(loss, numbers, monkeypatch):
+    X, y = numbers
+    Y, weights, factors = np.column_stack([y, y**2, -y]), np.arange(150) % 4.0, []
+
+    def counted(matrix, **options):
+        factors.append(len(matrix))
+        return cho_factor(matrix, **options)
+
+    monkeypatch.setattr(_newton, "cho_factor", counted)
+    model = KernelRegressor(loss, solver="newton", alpha=1e-3).fit(X, Y, sample_weight=weights)
+    if loss == "squared_error":
+        assert factors == [np.count_nonzero(weights)]
+    for k in range(3):
+        alone = KernelRegressor(loss, solver="newton", alpha=1e-3).fit(X, Y[:, k], sample_weight=weights)
+        np.testing.assert_array_equal(alone.support_, model.support_)
+        np.testing.assert_array_equal(alone.dual_coef_.ravel(), model.dual_coef_[k])
+        assert alone.intercept_ == model.intercept_[k] and alone.duality_gap_ == model.duality_gap_[k]
 
 
 def test_a_search_counts_the_kernel_values_of_newtons_method_in_its_folds(numbers):
     search = KernelRegressorCV([1e-1, 1e-2], gammas=[0.1], loss="huber", cv=3).fit(*numbers)
-    assert search.n_kernel_evaluations_ == 2 * 3 * 100**2 + 150**2  # six fits to folds, one to all rows
+    assert search.n_kernel_evaluations_ == 3 * 100**2 + 150**2  # a matrix of each fold, and one of all rows
 
 
 @pytest.mark.parametrize("Model, solver", [(M, name) for M, kind in KINDS.items() for name in registry.names(kind)])
