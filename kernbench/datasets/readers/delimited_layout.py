@@ -103,9 +103,7 @@ def _are_quoted_names(lines, delimiter, label):
     """Whether all features of the first line are quoted and none of the second, as R writes names and numbers."""
     if len(lines) < 2 or delimiter == BLANKS:
         return False
-    first, second = (
-        _without(next(csv.reader([line], delimiter=delimiter, quoting=csv.QUOTE_NONE)), label) for _, line in lines
-    )
+    first, second = (_without(line.split(delimiter), label) for _, line in lines)
     quoted = [field.lstrip().startswith('"') for field in (*first, *second)]
     return len(first) == len(second) and all(quoted[: len(first)]) and not any(quoted[len(first) :])
 
@@ -153,7 +151,9 @@ def split(line, delimiter):
     """Split a line into its fields, without quotes and surrounding blanks."""
     if delimiter == BLANKS:
         return line.split()
-    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
+    # The csv module, which limits fields to 128 KiB, is needed for quotes only.
+    fields = next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
+    return [field.strip() for field in fields]
 
 
 def has_open_quote(line, delimiter):

@@ -92,6 +92,8 @@ def test_a_given_delimiter_is_used(write):
         ("\0\1,2\n", 1, "1", "a binary file; expected text"),
         (b"1,2,1\n3,\xe9,1\n", 2, "3", "found the byte 0xe9, expected UTF-8 text"),
         ("1 2 1\n3 x 1\n5 6 1\n", 2, "2", "found 'x', expected a number"),
+        (f"1,2,1\n3,{'x' * 200_000},1\n5,6,1\n", 2, "2", f"found '{'x' * 39}…', expected a number"),
+        (f"{'x' * 200_000},2,1\n3,4,1\n", 1, "1", f"found '{'x' * 39}…', expected a number"),
     ],
 )
 def test_a_fault_is_named_by_file_line_and_column(content, line, column, said, write):
