@@ -21,6 +21,7 @@ from kernbench.validation.numbers import check_number
 
 _TOKEN = re.compile(rb"\S+")
 _INDEX = re.compile(rb"[0-9]+")
+WRITTEN = (np.int32, np.int64, np.float32, np.float64)  # what scikit-learn's dump_svmlight_file takes
 
 
 def read_svmlight(path: str | Path, n_features: int | None = None) -> tuple[sparse.csr_matrix, np.ndarray]:
@@ -145,6 +146,7 @@ def write_svmlight(path: str | Path, X: Rows, y: ArrayLike) -> None:
     ----------
     path : str or Path
     X : array-like or CSR matrix of shape (n_samples, n_features)
+        Of any type of real numbers.
     y : array-like of shape (n_samples,)
         Numbers.
 
@@ -155,8 +157,9 @@ def write_svmlight(path: str | Path, X: Rows, y: ArrayLike) -> None:
     from sklearn.datasets import dump_svmlight_file  # slow to import; most data sets need none of it
 
     check_indices(X)
-    if sparse.issparse(X):
-        X = without_duplicates(sparse.csr_matrix(X))
+    X = without_duplicates(sparse.csr_matrix(X)) if sparse.issparse(X) else np.asarray(X)
+    if X.dtype.kind in "biuf" and X.dtype not in WRITTEN:
+        X = X.astype(np.float64)
     with written_whole(path, "wb") as file:
         dump_svmlight_file(X, y, file, zero_based=False)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from kernbench.datasets import DataFileError, chunks, read_file, write_npz, write_svmlight
 from kernbench.datasets.readers.compressed import open_bytes
@@ -156,6 +157,21 @@ def test_what_is_written_as_svmlight_is_read(tmp_path):
     features, labels = read_file(tmp_path / "data.svm")
     np.testing.assert_array_equal(features.toarray(), X)
     np.testing.assert_array_equal(labels, Y)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int32", "uint64", "int64", "float16", "float32", ">f8", "longdouble"]
+)
+def test_real_numbers_of_any_type_are_written_as_svmlight(dtype, tmp_path):
+    rows = np.array([[1, 0, 1], [0, 1, 0], [1, 0, 0]], dtype=dtype)
+    forms = [rows, rows.tolist()]
+    if dtype not in ("float16", ">f8"):  # SciPy has no such matrices
+        forms.append(sparse.csr_matrix(rows))
+    for form in forms:
+        write_svmlight(tmp_path / "data.svm", form, Y)
+        np.testing.assert_array_equal(read_file(tmp_path / "data.svm")[0].toarray(), rows)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        write_svmlight(tmp_path / "data.svm", rows.astype(complex), Y)
 
 
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
