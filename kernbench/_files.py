@@ -70,13 +70,13 @@ def check_writable_file(path):
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder; name a file")
-    folder = path.parent
-    if not folder.is_dir():
-        raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
     if path.exists() and not os.access(path, os.W_OK):
         raise ValueError(f"cannot write {path}: the file is write-protected")
     if is_special(path):
         return  # written to directly
+    folder = path.resolve().parent if path.is_symlink() else path.parent  # that of the file which will be replaced
+    if not folder.is_dir():
+        raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
     try:
         # A new file will be renamed to `path`, so the folder must be writable.
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name[:40]}."):

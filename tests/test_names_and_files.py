@@ -276,6 +276,17 @@ def test_what_cannot_be_written_is_said_before_and_nothing_is_created(target, mo
         check_writable_file(target)
 
 
+def test_the_folder_that_counts_is_that_of_the_file_behind_a_link(target, tmp_path):
+    target.symlink_to(tmp_path / "nowhere" / "x.npz")
+    with pytest.raises(ValueError, match="results.txt: the folder .*nowhere does not exist"):
+        check_writable_file(target)
+    (tmp_path / "nowhere").mkdir()
+    check_writable_file(target)
+    with written_whole(target) as file:
+        file.write("x")
+    assert target.is_symlink() and (tmp_path / "nowhere" / "x.npz").read_text() == "x"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_can_be_written_to_whatever_its_folder_allows(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
