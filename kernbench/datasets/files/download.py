@@ -2,14 +2,16 @@
 
 pooch transfers and unzips; it does not verify. It compares the hash of a file as transferred, which the origins do not
 publish for their archives and compressed files, so the decompressed content is verified here (`checksums`) before the
-file is moved into the cache folder.
+file is copied into the cache folder.
 """
 
 import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from kernbench._files import written_whole
 from kernbench.datasets.errors import DataFileError, DatasetUnavailable, malformed
 from kernbench.datasets.files.checksums import ZIP_DAMAGE, content_checksum
 from kernbench.datasets.files.folders import cache_folder
@@ -39,7 +41,9 @@ def download(file):
                 found = content_checksum(temporary)
                 if file.is_published(found):
                     path = cache_folder() / temporary.name
-                    os.replace(temporary, path)
+                    # pooch makes files that only their owner can read; others may share the cache folder.
+                    with open(temporary, "rb") as source, written_whole(path, "wb") as target:
+                        shutil.copyfileobj(source, target, 1 << 20)
                     return path
             failures.append(f"{url} (its content has SHA-256 {found}, expected {file.checksum})")
         except (DataFileError, *ZIP_DAMAGE):
