@@ -4,7 +4,6 @@ import os
 import shlex
 import shutil
 from importlib.util import find_spec
-from pathlib import Path
 
 from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding, install, version
 
@@ -25,17 +24,19 @@ def peers():
 def data_sets():
     """Which data sets are here."""
     from kernbench.datasets import available, cache_folder
+    from kernbench.datasets.files.folders import search_folders
 
     known, here = available(), set(available(offline=True))
     missing = [name for name in known if name not in here]
     folder = os.environ.get("KERNBENCH_DATA")
     where = f"KERNBENCH_DATA={folder}" if folder else f"KERNBENCH_DATA is not set, the cache is {cache_folder()}"
-    if folder and not Path(folder).expanduser().is_dir():
+    if folder and not search_folders()[0].is_dir():
         return [Finding("data", BROKEN, f"{where}: there is no such folder", "set KERNBENCH_DATA to a folder")]
     found = f"{len(here)} of {len(known)} data sets ({where})"
     if not missing:
         return [Finding("data", OK, found)]
-    remedy = f"kernbench data fetch NAME, for: {', '.join(missing)}; the quick scale needs none"
+    remedy = f"kernbench data fetch NAME (it downloads, or says what to do), for: {', '.join(missing)}"
+    remedy += "; the quick scale needs none"
     return [Finding("data", LACK, found, remedy)]
 
 

@@ -11,7 +11,7 @@ def cache_folder() -> Any:
     """Return the folder for downloads: ``$KERNBENCH_CACHE``, or else the user's cache folder of this platform."""
     chosen = os.environ.get("KERNBENCH_CACHE")
     if chosen:
-        return Path(chosen).expanduser()
+        return _folder(chosen)
     import pooch
 
     return Path(pooch.os_cache("kernbench"))
@@ -20,7 +20,11 @@ def cache_folder() -> Any:
 def search_folders():
     """Return the folders to search, in this order: ``$KERNBENCH_DATA`` if it is set, the cache folder."""
     chosen = os.environ.get("KERNBENCH_DATA")
-    return ([Path(chosen).expanduser()] if chosen else []) + [cache_folder()]
+    return ([_folder(chosen)] if chosen else []) + [cache_folder()]
+
+
+def _folder(text):
+    return Path(os.path.expanduser(text))  # Path.expanduser raises RuntimeError for the home of an unknown user
 
 
 def find_file(*names):

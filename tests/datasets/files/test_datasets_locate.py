@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import pickle
+import stat
 
 import pooch
 import pytest
@@ -73,6 +74,18 @@ def test_a_download_is_kept_in_the_cache_and_not_repeated(cache, server):
     assert path.read_bytes() == CONTENT
     locate("tiny set", [TINY], PAGE)
     assert server["asked"] == ["https://one.test/tiny"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_a_download_can_be_read_by_those_who_share_the_cache_folder(cache, server):
+    server["https://one.test/tiny"] = CONTENT
+    before = os.umask(0o022)
+    try:
+        path = locate("tiny set", [TINY], PAGE)["tiny"]
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert list(cache.glob(".*")) == []
 
 
 def test_a_download_logs_nothing_and_leaves_the_level_of_poochs_log(cache, server, caplog, monkeypatch):
@@ -168,6 +181,14 @@ def test_a_missing_set_is_named_with_its_page_and_files(name, server):
         assert fact in str(caught.value)
     addresses = [url.partition("#")[0] for url in entry.files[0].urls]
     assert server["asked"] == addresses
+
+
+@pytest.mark.parametrize("variable", ["KERNBENCH_DATA", "KERNBENCH_CACHE"])
+def test_the_home_of_an_unknown_user_is_a_folder_that_does_not_exist(variable, data_folder, monkeypatch, server):
+    monkeypatch.setenv(variable, "~no-such-user/data")
+    assert "adult" not in available(offline=True)
+    with pytest.raises(DatasetUnavailable, match=r"~no-such-user/data \(no such folder\)"):
+        locate("tiny set", [RemoteFile(TINY.name, TINY.checksum, ())], PAGE)
 
 
 def test_the_message_says_when_a_folder_does_not_exist(cache, server, monkeypatch, tmp_path):
