@@ -96,16 +96,16 @@ def verify_command(ctx, names):
         statuses = verify(list(names) or None)
     set_width = max((len(status.dataset) for status in statuses), default=0)
     name_width = max((len(status.name) for status in statuses), default=0)
-    bad = 0
+    bad = set()  # files, of which several sets may have the same
     for status in statuses:
         where = f"  {status.path}" if status.path is not None else ""
         click.echo(f"{status.dataset:<{set_width}}  {status.name:<{name_width}}  {status.status}{where}")
         if status.status not in ("ok", "missing"):
-            bad += 1
+            bad.add(status.name)
             click.echo(f"    SHA-256 expected {status.expected}\n    SHA-256 found    {status.found or 'none'}")
     if not statuses:
         click.echo("no files to verify: these data sets need none")
     if bad:
-        found = f"{bad} of {len(statuses)} files are not the published ones"
+        found = f"{len(bad)} of {len({status.name for status in statuses})} files are not the published ones"
         click.echo(f"kernbench: error: {found}; remove these and fetch them again", err=True)
         ctx.exit(2)

@@ -95,6 +95,14 @@ def test_data_verify_missing_is_no_failure_but_other_bytes_are(kernbench, tmp_pa
     assert "1 of 2 files are not the published ones; remove these and fetch them again" in result.stderr
 
 
+def test_a_file_of_several_sets_is_counted_once_by_data_verify(kernbench, tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "train-images-idx3-ubyte").write_bytes(b"other")
+    result = kernbench("data", "verify", "mnist", "mnist-8-vs-6")
+    assert result.exit_code == 2 and result.stdout.count("wrong checksum") == 2
+    assert "error: 1 of 4 files are not the published ones" in result.stderr
+
+
 def test_what_is_said_of_a_damaged_file_gets_it_replaced(refused, tmp_path):
     """A file that is there is never replaced: to fetch it again would end in the same error."""
     (tmp_path / "cache").mkdir()
