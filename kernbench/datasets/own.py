@@ -7,6 +7,7 @@ import numpy as np
 from kernbench.datasets.base import Dataset, array_checksum
 from kernbench.datasets.readers.detect import read_file
 from kernbench.datasets.splits import random_indices, split_indices, stratified_indices
+from kernbench.validation.numbers import check_number
 
 TEST_SHARE = 0.25
 
@@ -33,6 +34,7 @@ def load_own(path: str | Path, split_seed: int = 0) -> Dataset:
         If the file is malformed, of one class, or has fewer than eight rows or two rows of a class.
     FileNotFoundError
     """
+    check_number("split_seed", split_seed, at_least=0, whole=True)
     path = Path(path)
     X, labels = read_file(path)
     y, task, words = _coded(labels, path)

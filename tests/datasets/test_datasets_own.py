@@ -43,6 +43,12 @@ def test_more_classes_are_numbered_and_other_numbers_are_targets(file):
     assert targets.task == "regression" and targets.y_train.dtype == np.float64
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, None])
+def test_a_seed_is_a_whole_number(file, seed):
+    with pytest.raises(ValueError, match="split_seed must be"):
+        load_own(file([0, 1] * 10), split_seed=seed)
+
+
 def test_eight_rows_are_enough(file):
     data = load_own(file([0, 1] * 4))
     assert (data.n_train, data.n_test) == (6, 2) and set(data.y_train) == set(data.y_test) == {-1, 1}
