@@ -69,6 +69,16 @@ def test_a_test_file_that_is_not_there_is_told_before_the_fit(moons, refused, mo
     )
 
 
+def test_a_test_file_of_another_format_is_told_before_the_fit(moons, refused, monkeypatch):
+    monkeypatch.setattr(fitting, "_fit", None)
+    np.save("test.npy", np.column_stack([moons.X_test, moons.y_test]))
+    Path("parts").mkdir()
+    shutil.copy("table.csv", "parts")
+    told = "test.npy: a binary file; expected LIBSVM text, a table (.csv, .tsv) or a NumPy archive (.npz)"
+    assert told in refused("fit", "train.svm", *DOUBLY, "--chunk-rows", "50", "--test", "test.npy", "--out", "m.npz")
+    assert told in refused("fit", "parts", "--estimator", "rocsvc", "--test", "test.npy", "--out", "m.npz")
+
+
 def test_a_test_table_with_other_columns_is_told_before_a_pass_over_a_stream_or_a_folder(refused, monkeypatch):
     for name, header in (("train.csv", "a,b,y"), ("swapped.csv", "b,a,y")):
         Path(name).write_text(f"{header}\n" + "0.1,0.2,0\n0.9,0.8,1\n" * 20)

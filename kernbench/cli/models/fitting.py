@@ -60,7 +60,7 @@ def _shown(default):
     metavar="COLUMN",
     help="Label column of a table, by position (0 is the first, -1 the last) or name.",
 )
-@click.option("--test", metavar="FILE", help="A file with test examples.")
+@click.option("--test", metavar="FILE", help="A file with test examples: LIBSVM text, CSV, TSV or NPZ.")
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -125,6 +125,7 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
         test_rows,
         train_and_test,
     )
+    from kernbench.datasets.readers.detect import format_of
 
     entry = find(estimator, tune)
     if out is not None:
@@ -141,8 +142,10 @@ def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_
     if scheduler is not None and not is_folder(data):
         raise ValueError(f"--scheduler takes a folder of files that the workers see, and {data!r} is not one")
     is_read_last = is_folder(data) or chunk_rows is not None
-    if is_read_last and test is not None and not is_file(test):
-        raise FileNotFoundError(f"there is no file {test}")
+    if is_read_last and test is not None:
+        if not is_file(test):
+            raise FileNotFoundError(f"there is no file {test}")
+        format_of(test)  # refuses what --test does not read, such as .npy and .parquet, before a long fit
     if is_folder(data):
         if test is not None and label.endswith(".npy"):
             raise ValueError("--label names a .npy file, and a file of --test must hold its labels: leave --test out, "
