@@ -415,6 +415,26 @@ def test_labels_that_are_text_leave_out_the_error_of_a_regressor(kernbench):
     assert result.exit_code == 0 and "2 examples; labels such as 'no' are not numbers" in result.stderr
 
 
+@pytest.mark.parametrize("value, words", [("", "an empty field"), ("nan", "'nan'"), ("NA", "'NA'")])
+def test_a_fault_in_the_last_column_of_a_table_without_labels_is_not_one_of_a_label(
+    kernbench, refused, moons, value, words
+):
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    Path("bare.csv").write_text(f"left,right\n1,2\n3,{value}\n")
+    line = refused("predict", "m.npz", "bare.csv")
+    assert f"bare.csv: line 3, column 2 ('right'): found {words}" in line
+
+
+def test_an_archive_may_hold_no_labels_and_text_of_libsvm_has_no_label_column(kernbench, refused, moons):
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    np.savez("bare.npz", X=moons.X_test)
+    assert "100 examples, no labels" in kernbench("predict", "m.npz", "bare.npz").stderr
+    np.savez("full.npz", X=moons.X_test, y=moons.y_test)
+    assert "of 100 examples" in kernbench("predict", "m.npz", "full.npz").stderr
+    for file in ("test.svm", "full.npz"):
+        assert f"{file}: label='colour' names a column" in refused("predict", "m.npz", file, "--label", "colour")
+
+
 @pytest.mark.parametrize("label", ["y", "2"])
 def test_a_table_without_the_column_of_labels_is_predicted(kernbench, label):
     rng = np.random.default_rng(0)

@@ -208,12 +208,19 @@ def rows_to_predict(source, model, *, label=-1, names=None):
         if data.n_features != n_features:
             raise ValueError(f"the model was fitted with {n_features} features, {source} has {data.n_features}")
         return like(data.X_test, getattr(model, "support_vectors_", data.X_test)), data.y_test
-    try:
-        X, y = read_file(source, label=label, n_features=n_features)
-    except ValueError as refusal:  # of the format, or since there is no such column
-        try:
-            X, y = read_file(source, label=None, n_features=n_features)
-        except ValueError:
-            raise refusal from None
-    check_names(source, None if y is None else label, names)
+    if not _has_labels(source, n_features):
+        label = None
+    X, y = read_file(source, label=label, n_features=n_features)
+    check_names(source, label, names)
     return like(X, getattr(model, "support_vectors_", X)), y
+
+
+def _has_labels(source, n_features):
+    from kernbench.datasets.readers.delimited_layout import detect_layout
+    from kernbench.datasets.readers.detect import format_of
+    from kernbench.datasets.readers.npz import holds_labels
+
+    kind = format_of(source)
+    if kind == "csv":
+        return detect_layout(source, None, None, "auto").n_columns != n_features
+    return kind == "svmlight" or holds_labels(source)

@@ -64,6 +64,12 @@ def read_npz(path: str | Path, *, part: str | None = None, labelled: bool = True
     return X, y
 
 
+def holds_labels(path):
+    """Return whether `read_npz` finds labels beside the rows of an archive."""
+    with _opened(path) as archive:
+        return "y" + _suffix(path, archive, None) in archive
+
+
 def read_arrays(path, names):
     """Return the arrays called `names` as stored, unchecked, from an archive whose checksum is known to be right.
 
