@@ -82,6 +82,13 @@ def test_checkerboard_flips_the_share_of_labels_it_says(noise):
     assert np.sum(colour != dataset.y_test) == 1000 * noise
 
 
+def test_a_line_across_the_checkerboard_does_little_better_than_chance():
+    data = load("checkerboard", n_train=10, n_test=20_000)
+    # Nearly the best line, across the second diagonal of +1: right for 1/2 + 1/14 of the board, and 5 % are flipped.
+    predicted = np.where(data.X_test.sum(axis=1) + 4 < 24 / 7, 1, -1)
+    assert np.mean(predicted == data.y_test) == pytest.approx(0.5 + 0.9 / 14, abs=0.02)
+
+
 @pytest.mark.parametrize("name", ["checkerboard", "rings"])
 def test_planar_sets_need_a_kernel(name):
     dataset = load(name)
