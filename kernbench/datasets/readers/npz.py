@@ -89,8 +89,14 @@ def write_npz(path: str | Path, X: Rows, y: ArrayLike) -> None:
     ----------
     path : str or Path
     X : array-like or CSR matrix of shape (n_samples, n_features)
+        Finite numbers.
     y : array-like of shape (n_samples,)
-        Numbers or strings.
+        Finite numbers or strings.
+
+    Raises
+    ------
+    ValueError
+        For what `read_npz` would refuse; nothing is written then.
 
     Notes
     -----
@@ -109,6 +115,11 @@ def write_npz(path: str | Path, X: Rows, y: ArrayLike) -> None:
     for name, array in {"y": y, **arrays}.items():
         if array.dtype.hasobject:
             raise ValueError(f"{name} holds Python objects; convert it to numbers (labels: or to strings) first")
+    if 0 in X.shape:
+        raise ValueError(f"X is empty: its shape is {X.shape}")
+    values = "X_data" if sparse.issparse(X) else "X"
+    _numbers(path, values, arrays[values])
+    _numbers_or_text(path, "y", y)
     with written_whole(path, "wb") as file:
         np.savez_compressed(file, y=y, **arrays)
 
@@ -199,6 +210,10 @@ def _labels(path, archive, name):
     y = _array(path, archive, name)
     if y.ndim != 1:
         raise malformed(path, f"the array {name!r} has shape {y.shape}, expected (n_samples,)")
+    return _numbers_or_text(path, name, y)
+
+
+def _numbers_or_text(path, name, y):
     if y.dtype.kind in "iuU":
         return y
     if y.dtype.kind not in "bf":

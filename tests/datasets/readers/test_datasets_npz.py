@@ -180,6 +180,24 @@ def test_what_could_not_be_read_is_not_written(features, labels, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("features", "labels", "said"),
+    [
+        (np.where(X == 3, np.nan, X), Y, r"the array 'X' holds nan at \[1, 2\]"),
+        (sparse.csr_matrix(np.where(X == 3, np.inf, X)), Y, r"the array 'X_data' holds inf at \[2\]"),
+        (X, np.array([0.5, np.nan]), r"the array 'y' holds nan at \[1\]"),
+        (X.astype(str), Y, "the array 'X' is of type <U32, expected numbers"),
+        (X + 1j, Y, "the array 'X' is of type complex128, expected numbers"),
+        (X, np.array([b"a", b"b"]), r"the array 'y' is of type \|S1, expected numbers or strings"),
+        (X[:0], Y[:0], r"X is empty: its shape is \(0, 3\)"),
+    ],
+)
+def test_values_that_could_not_be_read_are_not_written(features, labels, said, tmp_path):
+    with pytest.raises(ValueError, match=said):
+        write_npz(tmp_path / "data.npz", features, labels)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_objects_are_not_written(tmp_path):
     with pytest.raises(ValueError, match="y holds Python objects"):
         write_npz(tmp_path / "data.npz", X, np.array([1, "a"], dtype=object))
