@@ -45,7 +45,7 @@ def written_whole(path, mode="w"):
         with open(path, mode, encoding=encoding) as file:
             yield file
         return
-    target = Path(path).resolve()  # a link stays a link
+    target = Path(os.path.realpath(path))  # a link stays a link
     with _errors_name(path):
         descriptor, temporary = _create_beside(target)
     try:
@@ -74,7 +74,8 @@ def check_writable_file(path):
         raise ValueError(f"cannot write {path}: the file is write-protected")
     if is_special(path):
         return  # written to directly
-    folder = path.resolve().parent if path.is_symlink() else path.parent  # that of the file which will be replaced
+    # That of the file which will be replaced, not of a link to it.
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise ValueError(f"cannot write {path}: the folder {folder} does not exist")
     try:

@@ -287,6 +287,14 @@ def test_the_folder_that_counts_is_that_of_the_file_behind_a_link(target, tmp_pa
     assert target.is_symlink() and (tmp_path / "nowhere" / "x.npz").read_text() == "x"
 
 
+def test_a_link_to_itself_is_replaced(target):
+    target.symlink_to(target)
+    check_writable_file(target)
+    with written_whole(target) as file:
+        file.write("x")
+    assert target.read_text() == "x"
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_can_be_written_to_whatever_its_folder_allows(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
