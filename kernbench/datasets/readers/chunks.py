@@ -56,6 +56,8 @@ def chunks(path: str | Path, rows: int, *, label: int | str | None = -1, n_featu
     >>> model.fit_chunks(chunks("train.svm", 50_000))  # doctest: +SKIP
     """
     check_number("rows", rows, at_least=1, at_most=sys.maxsize, whole=True)
+    if n_features is not None:
+        check_number("n_features", n_features, at_least=1, whole=True)
     return FileChunks(Path(path), int(rows), name_or_position(label), n_features)
 
 

@@ -1,13 +1,13 @@
 """The layout of a table from its first two lines: delimiter, header, label column."""
 
 import csv
-import operator
 from dataclasses import dataclass
 from itertools import islice
 
 from kernbench._names import unknown_name
 from kernbench.datasets.errors import EmptyFile, malformed, shown
 from kernbench.datasets.readers.compressed import open_text
+from kernbench.validation.numbers import is_integer
 
 # Tried in this order: decimal commas may occur between semicolons, blanks between commas.
 DELIMITERS = ("\t", ";", "|", ",")
@@ -141,10 +141,9 @@ def name_or_position(label):
     """Return the name of a label column, its position as an int, or None; raise ValueError for anything else."""
     if label is None or isinstance(label, str):
         return label
-    try:
-        return operator.index(label)
-    except TypeError:
-        raise ValueError(f"label must be a column's position or name, or None, got {label!r}") from None
+    if not is_integer(label):
+        raise ValueError(f"label must be a column's position or name, or None, got {label!r}")
+    return int(label)
 
 
 def split(line, delimiter):

@@ -11,6 +11,7 @@ from kernbench.datasets.readers.compressed import SUFFIXES, open_bytes
 from kernbench.datasets.readers.delimited import read_csv
 from kernbench.datasets.readers.npz import read_npz
 from kernbench.datasets.readers.svmlight import read_svmlight
+from kernbench.validation.numbers import check_number
 
 _FORMATS = {
     ".npz": "npz",
@@ -20,8 +21,8 @@ _FORMATS = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
 }
-# A label followed by "index:value"; the value has no colon, so that times such as 10:49:41 do not match.
-_SVMLIGHT_LINE = re.compile(rb"^\s*\S+(\s+qid:\S+)?\s+[0-9]+:[^\s:,;]+\s", re.MULTILINE)
+# A label followed by "index:value" on one line; the value has no colon, so that times such as 10:49:41 do not match.
+_SVMLIGHT_LINE = re.compile(rb"^[ \t]*\S+([ \t]+qid:\S+)?[ \t]+[0-9]+:[^\s:,;]+\s", re.MULTILINE)
 _SAMPLE_BYTES = 65536
 
 
@@ -54,6 +55,8 @@ def read_file(
         A ValueError naming file, line and column of the first fault, with what was found and expected.
     FileNotFoundError
     """
+    if n_features is not None:
+        check_number("n_features", n_features, at_least=1, whole=True)
     format_ = format_of(path)
     if format_ != "csv" and label not in (-1, None):
         raise ValueError(

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from kernbench.datasets import DataFileError, chunks, read_file, write_npz, write_svmlight
 from kernbench.datasets.readers.compressed import open_bytes
+from kernbench.datasets.readers.detect import format_of
 
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.0, 0.0], [0.25, 0.0, -1.0]])
 Y = np.array([1, -1, 1])
@@ -52,6 +53,17 @@ def test_name_and_content_choose_the_reader(name, content, compression, write):
 def test_one_line_without_an_end_is_told_by_its_content(write):
     features, labels = read_file(write("one-line", b"-1 2:0.5"))
     assert features.toarray().tolist() == [[0.0, 0.5]] and labels.tolist() == [-1]
+
+
+@pytest.mark.parametrize("before", ["\n" * 60_000, "# LIBSVM\n", "\ufeff"])
+def test_what_is_before_the_first_row_does_not_hide_the_format(before, write):
+    """Nor does a search through it take a time that grows with the square of its length."""
+    assert format_of(write("rows", before + "1 qid:3 1:0.5\n")) == "svmlight"
+    assert format_of(write("rows", before + "1,2\n")) == "csv"
+
+
+def test_a_label_and_its_features_are_on_one_line(write):
+    assert format_of(write("times", "started\n10:30 1 2\n10:45 3 4\n")) == "csv"
 
 
 @pytest.mark.parametrize("name", ["data.npz", "no-suffix"])
@@ -150,6 +162,23 @@ def test_n_features_is_checked_in_every_format(write, tmp_path):
     assert read_file(write("data.csv", TABLE), n_features=3)[0].shape == (3, 3)
     with pytest.raises(DataFileError, match="data.csv: found 3 feature columns beside the labels, expected 9"):
         read_file(write("data.csv", TABLE), n_features=9)
+
+
+@pytest.mark.parametrize("n_features", [0, 2.0, "3"])
+@pytest.mark.parametrize("read", [read_file, lambda path, n_features: chunks(path, 2, n_features=n_features)])
+def test_n_features_is_a_count_in_every_format(read, n_features, write):
+    for path in (write("data.svm", SVMLIGHT), write("data.csv", TABLE)):
+        with pytest.raises(ValueError, match="n_features must be a positive integer"):
+            read(path, n_features=n_features)
+
+
+@pytest.mark.parametrize("label", [True, False])
+def test_a_boolean_is_no_position_of_a_label_column(label, write):
+    """``label=False`` does not mean the first column, nor that there are no labels: that is None."""
+    path = write("data.csv", TABLE)
+    for read in (read_file, lambda path, label: chunks(path, 2, label=label)):
+        with pytest.raises(ValueError, match="label must be a column's position or name, or None, got"):
+            read(path, label=label)
 
 
 def test_what_is_written_as_svmlight_is_read(tmp_path):
