@@ -37,7 +37,8 @@ def reuters_money_fx(paths):
 def w8a(paths):
     """Web pages of one category (+1) against the others, one binary column per keyword: CSR, float64.
 
-    Only the published training part, without w8a.t. Some rows have no keyword.
+    Only the published training part, without w8a.t. Some rows have no keyword. A third of the test rows also occur in
+    the training part.
     """
     return read_svmlight(paths["w8a"], n_features=W8A_FEATURES)
 

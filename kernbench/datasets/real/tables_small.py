@@ -37,7 +37,7 @@ def heart_failure(paths):
 def wine_quality(paths, *, colour="both"):
     """Wine of quality 7 or more (+1) against the rest, red and white together; dense, float64.
 
-    The colour is not among the columns. Many rows occur more than once, also across training and test part.
+    The colour is not among the columns. A quarter of the test rows also occur in the training part.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def occupancy(paths):
     """Room occupied (+1) or empty; dense, float64.
 
     Sixteen sensors, without date and time (which the SCS paper's 18 columns include). The rows are ordered by time: in
-    a random split test rows are neighbours of training rows.
+    a random split test rows are neighbours of training rows, and one in six equals one of them.
     """
     path = paths["Occupancy_Estimation.csv"]
     table = read_numbers(path, delimiter=",", skiprows=1, usecols=OCCUPANCY_COLUMNS)

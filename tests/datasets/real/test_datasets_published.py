@@ -77,6 +77,16 @@ def test_columns_are_standardised_over_the_training_part(name, real):
 
 
 @pytest.mark.real_data
+@pytest.mark.parametrize("name, share", [("w8a", 1 / 3), ("wine-quality", 1 / 4), ("occupancy", 1 / 6)])
+def test_as_many_test_rows_occur_in_the_training_part_as_is_documented(name, share, real):
+    dataset = real(name)
+    train, test = (map(tuple, part.toarray() if sparse.issparse(part) else part) for part in
+                   (dataset.X_train, dataset.X_test))  # fmt: skip
+    seen = set(train)
+    assert np.mean([row in seen for row in test]) == pytest.approx(share, abs=0.015)
+
+
+@pytest.mark.real_data
 def test_skin_is_a_subset_unless_all_rows_are_asked_for(real):
     subset, whole = real("skin"), load("skin", n_rows=None)
     assert (subset.kind, subset.n_train, subset.n_test) == ("subset", 70_000, 30_000)
