@@ -469,12 +469,16 @@ def test_a_regressor_of_several_outputs_predicts_columns(kernbench):
             assert float(result.output.split("error ")[1].split()[0]) < 0.01
 
 
-def test_test_labels_that_the_model_does_not_know_leave_the_other_scores(kernbench):
+@pytest.mark.parametrize("labels", [("no", "yes", "maybe"), (0, 1, 1)])
+@pytest.mark.parametrize("estimator, names", [("rocsvc", ("error", "AUC")), ("kernelsvc", ("error",))])
+def test_test_labels_that_the_model_does_not_know_leave_the_other_figures(kernbench, estimator, names, labels):
+    """As in ``predict``, there is no error then: the labels may be other names of the classes."""
     Path("train.csv").write_text("a,y\n" + "0.1,no\n0.9,yes\n" * 10)
-    Path("test.csv").write_text("a,y\n0.1,no\n0.9,yes\n0.5,maybe\n")
-    result = kernbench("fit", "train.csv", "--estimator", "rocsvc", "--test", "test.csv")
-    assert result.exit_code == 0 and "labels that the model does not know" in result.stdout
-    assert "test error" in result.stdout and "objective" in result.stdout
+    Path("test.csv").write_text("a,y\n" + "".join(f"0.{k},{label}\n" for k, label in enumerate(labels)))
+    shown = outcome(kernbench("fit", "train.csv", "--estimator", estimator, "--test", "test.csv"))
+    for name in names:
+        assert shown[f"test {name}"] == "not defined: there are labels that the model does not know"
+    assert shown["training error"] == "0.00 %" and "objective" in shown
 
 
 def test_some_of_many_unknown_labels_are_named():

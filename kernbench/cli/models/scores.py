@@ -12,11 +12,12 @@ def scores(task, model, X, y):
         if _is_text(y):
             return [("root mean squared error", "not defined: the labels are text")]
         return [("root mean squared error", text.significant(root_mean_squared_error(model.predict(X), y), 5))]
+    if _unknown_labels(model, y):
+        names = ("error", "AUC") if task == "rank" else ("error",)
+        return [(name, "not defined: there are labels that the model does not know") for name in names]
     found = [("error", f"{text.percent(float(np.mean(model.predict(X) != y)))} %")]
     if task == "rank":
-        if not np.isin(y, model.classes_).all():
-            area = "not defined: there are labels that the model does not know"
-        elif not np.isin(model.classes_, y).all():
+        if not np.isin(model.classes_, y).all():
             area = "one class only"
         else:
             area = f"{roc_auc(y, model.decision_function(X)):.5f}"
@@ -35,12 +36,16 @@ def summary(task, model, predicted, y):
         return f"{examples}; labels such as {str(y[0])!r} are not numbers: no error to print"
     if task == "regress":
         return f"root mean squared error {text.significant(root_mean_squared_error(predicted, y), 5)} ({examples})"
-    unknown = set(np.unique(y).tolist()) - set(model.classes_.tolist())
+    unknown = _unknown_labels(model, y)
     if unknown:
         shown = text.listed(repr(label) for label in sorted(unknown, key=str)[:3])
         return f"{examples}; labels such as {shown} are not among the model's classes: no error to print"
     n_wrong = int(np.sum(predicted != y))
     return f"error {text.percent(n_wrong / len(predicted))} % ({n_wrong:,} of {examples})"
+
+
+def _unknown_labels(model, y):
+    return set(np.unique(y).tolist()) - set(model.classes_.tolist())
 
 
 def _is_text(y):
