@@ -135,7 +135,7 @@ class ROCSVC(RankingClassifier):
     loss_ : {"hinge", "squared_hinge", "log_loss", "squared"}
     dtype_ : {"float32", "float64"}
     n_iter_ : ndarray of shape (1,)
-        Iterations of the last ``fit``, or steps of ``partial_fit``.
+        Iterations of the last ``fit``, or steps of all ``partial_fit`` since.
     converged_ : bool
         Whether `tol` was reached.
     status_ : str

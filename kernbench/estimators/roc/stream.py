@@ -73,6 +73,9 @@ class Stream:
     coef, average : ndarray of shape (n_coef,)
         The iterate, and the average of the iterates so far, later ones weighing more: the solution.
     n_steps : int
+        With those that the solution of `fit` stands for, if the stream began with it.
+    n_of_a_fit : int
+        The number of these.
     spread : float
         Largest mean of ‖phi(x_i) - phi(x_j)‖² over the pairs of a step.
     largest : float
@@ -87,6 +90,7 @@ class Stream:
     coef: np.ndarray
     average: np.ndarray
     n_steps: int = 0
+    n_of_a_fit: int = 0
     spread: float = 0.0
     largest: float = 0.0
     reservoirs: list = field(default_factory=lambda: [Reservoir(), Reservoir()])
@@ -139,7 +143,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     if all(reservoir.rows is not None for reservoir in stream.reservoirs):
         _descend(model, stream, V, positive, weights)
     model.classes_, model.loss_, model._stream, model._continuation = labels, loss_of(model), stream, None
-    model.n_iter_ = np.array([stream.n_steps])
+    model.n_iter_ = np.array([stream.n_steps - stream.n_of_a_fit])
     for name in OF_A_RUN:
         vars(model).pop(name, None)  # of an earlier `fit`
     set_space(model, stream.space)
@@ -152,7 +156,7 @@ def to_save(model):
     stream = getattr(model, "_stream", None)
     if stream is None:
         return {}
-    state = {name: getattr(stream, name) for name in ("size", "coef", "n_steps", "spread", "largest")}
+    state = {name: getattr(stream, name) for name in ("size", "coef", "n_steps", "n_of_a_fit", "spread", "largest")}
     state["reservoirs"] = [{"rows": one.rows, "weight": one.weight} for one in stream.reservoirs]
     return {"stream_": {**state, "rng": stream.rng.bit_generator.state}}
 
@@ -180,7 +184,7 @@ def _opened(model, X, positive, weights, known):
     rng, size = np.random.default_rng(seeds.solver), int(model.reservoir_size)
     if known and model.features_ != "exact":
         coef = weights_of(model).copy()
-        return Stream(space_of(model), rng, size, coef, coef.copy(), n_steps=STEPS_OF_A_FIT)
+        return Stream(space_of(model), rng, size, coef, coef.copy(), STEPS_OF_A_FIT, STEPS_OF_A_FIT)
     space = fit_space(model, X, positive, weights, (seeds.kernel, seeds.map), needs_features=True)
     return Stream(space, rng, size, np.empty(0), np.empty(0))
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from kernbench import ROCSVC
+from kernbench import ROCSVC, load
 from kernbench.estimators.roc.stream import Reservoir, Stream, _in_turn
 from kernbench.metrics import roc_auc
 
@@ -190,6 +190,17 @@ def test_number_of_pairs_is_the_number_of_steps():
     X, y = draw(100, np.random.default_rng(0))
     steps = [ROCSVC(pairs=pairs).partial_fit(X, y).n_iter_[0] for pairs in ("all", "n_samples", 320)]
     assert steps == [25, 4, 10]  # of 32 pairs
+
+
+@pytest.mark.parametrize("is_from_file", [False, True])
+def test_steps_after_a_fit_are_those_of_the_batches(is_from_file, tmp_path):
+    """The solution of a fit stands for 10,000 steps, which were counted."""
+    X, y = draw(100, np.random.default_rng(0))
+    model = ROCSVC(random_state=0).fit(X, y).partial_fit(X, y)
+    if is_from_file:
+        model.save(tmp_path / "model.npz")
+        model = load(tmp_path / "model.npz")
+    assert model.n_iter_ == 25 and model.partial_fit(X, y).n_iter_ == 50
 
 
 def test_weights_of_zero_leave_rows_out():
