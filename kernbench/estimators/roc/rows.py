@@ -86,9 +86,8 @@ def hold_out(rows, name, share, seed, *, stratified=True, without=None):
     parts = (rows.positive, ~rows.positive) if stratified else (~held,)
     for members in map(np.flatnonzero, parts):
         if len(members) < 2:
-            raise ValueError(
-                f"{name}={share:g} cannot hold out rows of a class that has one row only: choose {name}={without!r}"
-            )
+            what = "rows of a class that has one row only" if stratified else "rows where there is one row only"
+            raise ValueError(f"{name}={share:g} cannot hold out {what}: choose {name}={without!r}")
         size = min(max(1, round(share * len(members))), len(members) - 1)
         held[rng.choice(members, size, replace=False)] = True
     return rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held))

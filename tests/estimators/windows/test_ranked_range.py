@@ -90,6 +90,12 @@ def test_validation_rows_count_by_their_weights():
         assert ranking.fit(X, y, sample_weight=weights).validation_score_ > 0.95
 
 
+def test_one_row_cannot_be_held_out():
+    """The message spoke of a class that has one row only, of a regression, too."""
+    with pytest.raises(ValueError, match="cannot hold out rows where there is one row only: choose validation=None"):
+        RankedRangeRegressor(validation=0.5).fit([[1.0]], [2.0])
+
+
 def test_the_median_error_counts_weights():
     rng = np.random.default_rng(0)
     y, weights = rng.normal(size=41), np.arange(41) // 20
