@@ -285,7 +285,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
             mean. Rows of weight 0 are left out, as is a class that has no others, if two classes remain.
         X_val, y_val : array-likes, default=None
-            Rows, which may be sparse, and labels on which the error is traced, ``trace_["validation_error"]``.
+            Rows, which may be sparse and which the steps of a pipeline do not transform, and labels, on which the error
+            is traced, ``trace_["validation_error"]``.
 
         Returns
         -------

@@ -64,8 +64,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         has no window.
     block_size : int or "auto", default="auto"
         Number of features in a step. ``"auto"`` is 2,048 if all rows are one batch, which is solved exactly (the error
-        of the mean is then that of the features); otherwise as many as a batch has rows, at most 2,048. With an
-        operator it is as many as a batch has rows, but at least 512.
+        of the mean is then that of the features), and with an operator then as many as there are rows, from 512 to
+        2,048; otherwise as many as a batch has rows, at most 2,048.
     precondition : bool, default=True
         Multiply the gradient of a block by the inverse covariance of its features on the batch, as the authors' program
         does: this needs almost no tuning if a batch has four rows per feature. False is Algorithm 1 of the paper.
@@ -90,8 +90,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     shuffle : bool, default=True
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
-        Number of batches. With -1, a fit to arrays takes one pass, but at least 40 batches unless one batch holds all
-        rows; a stream is read to its end.
+        Number of batches. With -1, a fit to arrays takes one pass, but at least 40 batches unless it is solved exactly
+        in one; a stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500
@@ -281,8 +281,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         y : array-like of shape (n_samples,)
             Targets. Centre them first, since the prior mean is 0.
         points : array-like of shape (n_points, n_features), default=None
-            Where standard deviations will be predicted, with ``std="points"``. Memory grows with the number of points
-            times the number of features.
+            Where standard deviations will be predicted, with ``std="points"``; the steps of a pipeline do not transform
+            them. Memory grows with the number of points times the number of features.
 
         Returns
         -------

@@ -255,7 +255,8 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
             Factors of the losses, used as they are: a mean below 1 acts like a larger `alpha`, so divide them by their
             mean. Rows of weight 0 are left out.
         X_val, y_val : array-likes, default=None
-            Rows, which may be sparse, and targets on which the mean loss is traced, ``trace_["validation_loss"]``.
+            Rows, which may be sparse and which the steps of a pipeline do not transform, and targets, on which the mean
+            loss is traced, ``trace_["validation_loss"]``.
 
         Returns
         -------

@@ -53,8 +53,8 @@ class KernelRegressor(ExpansionRegressor):
         it chooses ``newton`` up to 4,000 rows, and ``sdca``, dual coordinate ascent [1]_, above. ``newton`` factorises
         the kernel matrix; one step is exact for the squared error (kernel ridge regression), a few for ``huber``.
         ``norma`` and ``pegasos`` take stochastic steps and are for comparison. Those of ``norma`` depend on the unit of
-        y for the squared error and ``huber``: scale y to a standard deviation of about 1, or choose the ``step_size``
-        in `solver_options`.
+        y for the smooth losses, the two squared ones and ``huber``: scale y to a standard deviation of about 1, or
+        choose the ``step_size`` in `solver_options`.
     tol : float, default=1e-4
         Tolerance, > 0, for the certified duality gap divided by the objective; for ``smo`` also for the largest
         violation of the optimality conditions, divided by the targets' mean distance from the best constant.

@@ -70,7 +70,7 @@ class KernelSVR(KernelRegressor):
         Empty if ``kernel="precomputed"``.
     n_support_ : ndarray of shape (1,), int32
     dual_coef_ : ndarray of shape (1, n_support)
-        Their coefficients, between -C and C times the weight.
+        Their coefficients; with ``epsilon_insensitive`` between -C and C times the weight.
     intercept_ : ndarray of shape (1,)
     coef_ : ndarray of shape (1, n_features)
         Weights of the features; linear kernel only.

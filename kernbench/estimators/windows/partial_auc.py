@@ -53,9 +53,9 @@ class PartialAUCClassifier(WindowClassifier):
         As in `ROCSVC`.
     start : {"logistic", "auc", "solver"}, default="logistic"
         Where the solver starts: ``logistic`` is a logistic regression with classes of equal weight; ``auc`` is the
-        solution for the whole range, a convex problem (always taken with a kernel without features); ``solver`` is the
-        solver's own starting point. A start at f = 0 would be useless: there all scores are tied, and no method makes
-        progress.
+        solution for the whole range, a convex problem (also what ``logistic`` means with a kernel without features);
+        ``solver`` is the solver's own starting point. A start at f = 0 would be useless: there all scores are tied, and
+        no method makes progress.
     validation : float or (X, y), default=None
         Rows on which the partial AUC is monitored: a float is a share of each class of the training rows, which is left
         out of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not
