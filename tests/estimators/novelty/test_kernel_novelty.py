@@ -95,7 +95,7 @@ def test_labels_are_ignored_and_a_file_keeps_the_bits(tmp_path):
     np.testing.assert_array_equal(kernbench.load(tmp_path / "model.npz").score_samples(X), model.score_samples(X))
     again = KernelNoveltyDetector(nu=0.2, warm_start=True, tol=1e-5).fit(X)
     steps = again.n_iter_[0]
-    assert again.fit(X).n_iter_[0] <= steps + 5
+    assert again.fit(X).n_iter_[0] <= min(5, steps // 2)
 
 
 def test_extreme_shares_one_row_and_equal_rows():

@@ -102,7 +102,7 @@ def test_a_file_and_a_pickle_keep_the_bits_and_a_warm_start_needs_few_steps(tmp_
         np.testing.assert_array_equal(copy.predict(X), model.predict(X))
         assert copy.epsilon_ == model.epsilon_
     steps = model.n_iter_[0]
-    assert model.fit(X, y).n_iter_[0] <= steps + 5
+    assert model.fit(X, y).n_iter_[0] <= min(5, steps // 2)
 
 
 def test_a_callback_sees_the_model_so_far_and_a_limit_ends_the_run():

@@ -77,7 +77,7 @@ def test_a_warm_start_needs_few_steps_and_a_file_keeps_the_bits(numbers, tmp_pat
     X, y, _ = numbers
     model = KernelSVR(warm_start=True, tol=1e-5).fit(X, y)
     steps = model.n_iter_[0]
-    assert model.fit(X, y).n_iter_[0] <= steps + 5
+    assert model.fit(X, y).n_iter_[0] <= min(5, steps // 2)
     model.save(tmp_path / "model.npz")
     loaded = kernbench.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -152,7 +152,7 @@ def test_a_file_and_a_pickle_keep_the_bits_and_a_warm_start_needs_few_steps(tmp_
         np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
         np.testing.assert_array_equal(copy.rho_, model.rho_)
     steps, before = model.n_iter_[0], model.decision_function(X)
-    assert model.fit(X, y).n_iter_[0] <= steps + 5
+    assert model.fit(X, y).n_iter_[0] <= min(5, steps // 2)
     np.testing.assert_allclose(model.decision_function(X), before, atol=1e-3)
     model.set_params(nu=0.6).fit(X, y)
     expected = KernelNuSVC(nu=0.6, tol=1e-5).fit(X, y)
