@@ -207,15 +207,17 @@ def test_a_search_counts_the_kernel_values_of_newtons_method_in_its_folds(number
 def test_a_warm_start_goes_on(Model, solver, numbers):
     X, y = numbers
     options = {"solver": solver, "tol": 1e-15, "warm_start": True, "random_state": 0, "alpha": 0.1}
-    half = 2 if solver == "rbcd" else 512 if Model is KernelRegressor else 100
+    half = {"rbcd": 2, "newton": 1, "smo": 100}.get(solver, 512 if Model is KernelRegressor else 100)
     if solver == "newton":  # one step is exact for the squared error
-        half, options = 2, {**options, "loss": "huber", "delta": 0.05}
+        options |= {"loss": "huber", "delta": 0.05}
     whole, parts = Model(max_iter=2 * half, **options), Model(max_iter=half, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole.fit(X, y)
-        parts.fit(X, y).fit(X, y)
+        first = parts.fit(X, y).predict(X)
+        parts.fit(X, y)
     np.testing.assert_allclose(parts.predict(X), whole.predict(X), rtol=1e-9)
+    assert not np.allclose(first, whole.predict(X), rtol=1e-6)
 
 
 @every_model
