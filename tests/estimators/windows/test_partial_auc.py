@@ -135,11 +135,17 @@ def test_the_first_of_the_best_iterates_is_kept_if_it_shall_be(keep, monkeypatch
 
 
 def test_a_share_for_validation_is_left_out_of_the_fit(data):
-    X, y = data
-    whole = PartialAUCClassifier((0, 0.2), random_state=0).fit(X, y)
-    part = PartialAUCClassifier((0, 0.2), validation=0.3, random_state=0).fit(X, y)
-    assert "validation_partial_auc" in part.trace_ and "validation_partial_auc" not in whole.trace_
-    assert np.abs(whole.coef_ - part.coef_).max() > 0
+    (X, y), window = data, (0.05, 0.5)
+    model = PartialAUCClassifier(window, validation=0.3, keep="last", random_state=0)
+    rows = SpaceTask(PARTIAL_AUC, clone(model), X, y, None).rows.indices
+    np.testing.assert_allclose(np.bincount(y[rows]), 0.7 * np.bincount(y), atol=1)
+    part = clone(model).fit(X, y)
+    alone = clone(model).set_params(validation=None).fit(X[rows], y[rows])
+    np.testing.assert_allclose(part.coef_, alone.coef_, rtol=1e-9)
+    assert "validation_partial_auc" in part.trace_ and "validation_partial_auc" not in alone.trace_
+    left = np.setdiff1d(np.arange(len(y)), rows)
+    scores = partial_auc(y[left], part.decision_function(X[left]), window)
+    assert scores == pytest.approx(part.trace_["validation_partial_auc"][-1], abs=1e-9)
 
 
 def test_the_windows_threshold_is_its_upper_end(data):
