@@ -129,10 +129,16 @@ class SearchResult:
         return super().__sklearn_is_fitted__()
 
 
+def _has_calibration(search):
+    if hasattr(search, "dual_coef_"):  # that of the fit, since the parameter may change after it
+        return hasattr(search, "calibration_")
+    return search.calibration is not None
+
+
 class CalibratedResult(SearchResult):
     """Mixin of those that have the parameter ``calibration``."""
 
-    @available_if(lambda self: self.calibration is not None)
+    @available_if(_has_calibration)
     def predict_proba(self, X: Rows) -> np.ndarray:
         """Return the probability of each class, by the calibration of the out-of-fold decision values.
 

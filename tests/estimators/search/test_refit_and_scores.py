@@ -204,6 +204,16 @@ def test_predict_proba_exists_with_a_calibration_only():
     assert hasattr(KernelSVCCV(calibration="sigmoid"), "predict_proba") and not hasattr(KernelSVCCV(), "predict_proba")
 
 
+def test_probabilities_are_those_of_the_calibration_of_the_fit():
+    """A calibration set after the fit was looked for in vain, and one set to None hid that of the fit."""
+    X, y = examples()
+    search = KernelSVCCV([1.0], [0.1], cv=3).fit(X, y).set_params(calibration="sigmoid")
+    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
+        search.predict_proba(X)
+    expected = search.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(search.set_params(calibration=None).predict_proba(X), expected)
+
+
 def test_a_threshold_comes_from_the_out_of_fold_scores():
     X, y = examples()
     search = KernelSVCCV(CS, [0.1], cv=3).fit(X, y)
