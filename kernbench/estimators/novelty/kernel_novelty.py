@@ -15,6 +15,7 @@ from kernbench.estimators.fit.small_problem import fit_small_problem
 from kernbench.estimators.novelty.task import NoveltyTask, check_novelty_detector
 from kernbench.estimators.svm.expansion import Expansion, require_linear
 from kernbench.kernels.base import Kernel
+from kernbench.validation.numbers import check_number
 
 
 class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
@@ -256,3 +257,4 @@ class KernelNoveltyDetector(OutlierMixin, Expansion, KernelModel):
         check_kernel_state(self)
         check_support(self)
         check_floats(self, {"dual_coef_": (1, len(self.support_)), "intercept_": (1,)})
+        check_number("offset_", self.offset_)

@@ -98,6 +98,15 @@ def test_labels_are_ignored_and_a_file_keeps_the_bits(tmp_path):
     assert again.fit(X).n_iter_[0] <= min(5, steps // 2)
 
 
+def test_a_file_without_a_level_is_rejected(tmp_path):
+    """Every row was novel to its model."""
+    model = KernelNoveltyDetector().fit(draw(3)[0])
+    model.offset_ = np.nan
+    model.save(tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="offset_ must be a finite number"):
+        kernbench.load(tmp_path / "model.npz")
+
+
 def test_extreme_shares_one_row_and_equal_rows():
     X, _ = draw(4)
     everything = KernelNoveltyDetector(nu=1.0).fit(X)
