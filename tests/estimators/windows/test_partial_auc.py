@@ -9,7 +9,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench import ROCSVC, PartialAUCClassifier, load
 from kernbench.estimators.roc import validation
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, _start
@@ -155,6 +155,13 @@ def test_the_windows_threshold_is_its_upper_end(data):
     assert 0.28 <= rate <= 0.3
     model.adjust_threshold(X[::2], y[::2], "window")
     assert np.mean(model.predict(X[::2])[y[::2] == 0] == 1) <= 0.3
+
+
+def test_a_file_keeps_the_range_a_pair(data, tmp_path):
+    """It was a list."""
+    model = PartialAUCClassifier((0.05, 0.3)).fit(*data)
+    model.save(tmp_path / "model.npz")
+    assert load(tmp_path / "model.npz").fpr_range_ == model.fpr_range_
 
 
 def test_a_weight_of_two_is_two_copies(data):
