@@ -312,6 +312,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     ) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
+        Starts anew where the kernel, the loss or `block_size` has changed since the last call.
+
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)

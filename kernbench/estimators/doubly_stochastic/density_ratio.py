@@ -262,6 +262,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
     def partial_fit(self, P: Rows, Q: Rows) -> Self:
         """Learn from the next rows of two streams, in batches of ``batch_size``; may follow `fit`.
 
+        Starts anew where the kernel, `target` or `block_size` has changed since the last call.
+
         Parameters
         ----------
         P, Q : {array-likes, CSR matrices} of shapes (n_samples, n_features)

@@ -312,8 +312,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     def partial_fit(self, X: Rows, y: ArrayLike, *, points: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
-        Few rows are learned from together with rows before them, of which the model keeps as many as a block has
-        features, and at least 1,024.
+        Starts anew where the kernel, `std` or `block_size` has changed since the last call. Few rows are learned from
+        together with rows before them, of which the model keeps as many as a block has features, and at least 1,024.
 
         Parameters
         ----------
@@ -340,6 +340,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
                 "standard deviations cannot be continued from a model that was read from a file, nor from one without "
                 "points: fit it again"
             )
+        elif not self._continues(self._progress_so_far(), X, X.shape[0]):
+            self.n_samples_ = 0
         self.n_samples_ += X.shape[0]
         self._warn_of_rows_alone(X.shape[0])
         self._fit_batch(X, self._batches_of(X, y), n_rows=self.n_samples_)

@@ -181,25 +181,34 @@ class DoublyStochasticModel(Model):
 
     def _start(self, last, X, n_rows, weights):
         """Set precision and kernel; return the `Progress` to continue from, without a solution for a cold start."""
-        options = {**(self.solver_options or {}), **self._problem(n_rows)}
-        identity = (
-            X.shape[1], tuple(getattr(self, "classes_", ())),
-            repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
-            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs", "operator"))),
-        )  # fmt: skip
-        if last is not None and last.identity in (identity, ()):
-            same = self.block_size in ("auto", last.solution.coef.shape[1])
-            if same and last.solution.coef.shape[2] == self._problem(n_rows)["n_outputs"]:
-                self.kernel_ = last.kernel
-                if self.dtype != "auto":
-                    self.dtype_ = self.dtype
-                self._check_range(X)
-                return Progress(last.solution, last.seeds, identity, last.kernel)
+        identity = self._identity(X, n_rows)
+        if self._continues(last, X, n_rows):
+            self.kernel_ = last.kernel
+            if self.dtype != "auto":
+                self.dtype_ = self.dtype
+            self._check_range(X)
+            return Progress(last.solution, last.seeds, identity, last.kernel)
         rng = generator_of(self.random_state)
         seeds = tuple(int(seed) for seed in rng.integers(2**62, size=3))
         self.dtype_ = precision(self.dtype, n_rows)
         self.kernel_ = kernel_of(self, X, weights, seeds[0])
         return Progress(None, seeds, identity, self.kernel_)
+
+    def _identity(self, X, n_rows):
+        """Return the `Progress.identity` of a fit to these rows."""
+        options = {**(self.solver_options or {}), **self._problem(n_rows)}
+        return (
+            X.shape[1], tuple(getattr(self, "classes_", ())),
+            repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
+            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs", "operator"))),
+        )  # fmt: skip
+
+    def _continues(self, last, X, n_rows):
+        """Return whether a fit to these rows continues from the `Progress` of the last one; else it starts anew."""
+        if last is None or last.identity not in (self._identity(X, n_rows), ()):
+            return False
+        _, block_size, n_outputs = last.solution.coef.shape
+        return self.block_size in ("auto", block_size) and self._problem(n_rows)["n_outputs"] == n_outputs
 
     def _is_far(self, solution, source, n_rows):
         """Return whether a solution is so much worse than f = 0, on the first batch, that the latter is the better

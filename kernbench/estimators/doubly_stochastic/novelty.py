@@ -228,6 +228,8 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
     def partial_fit(self, X: Rows, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the next rows of a stream, in batches of ``batch_size``; may follow `fit`.
 
+        Starts anew where the kernel or `block_size` has changed since the last call.
+
         Parameters
         ----------
         X : {array-like, CSR matrix} of shape (n_samples, n_features)

@@ -235,6 +235,19 @@ def test_a_few_rows_after_a_fit_hardly_move_the_posterior(first, n):
     assert model._progress.solution.state["recent_f"].shape == (min(n + 5, 1_024), 51)
 
 
+@pytest.mark.filterwarnings("ignore:.*partial_fit learns")
+@pytest.mark.parametrize("change", [{"gamma": 3.0}, {"std": "operator"}, {"block_size": 32}], ids=str)
+def test_rows_before_a_new_start_do_not_count(change):
+    """The noise was that of all rows, of which the process knew the last ones only."""
+    X, y = rows(1_100)
+    settings = {"gamma": 1.0, "block_size": 64, "random_state": 0}
+    model = DoublyStochasticGPRegressor(**settings).fit(X, y).set_params(**change).partial_fit(X[:1_050], y[:1_050])
+    anew = DoublyStochasticGPRegressor(**settings | change).partial_fit(X[:1_050], y[:1_050])
+    assert model.n_samples_ == anew.n_samples_ == 1_050
+    np.testing.assert_array_equal(model.predict(X), anew.predict(X))
+    assert model.partial_fit(X[1_050:], y[1_050:]).n_samples_ == 1_100
+
+
 def test_rows_that_are_overwritten_after_a_fit_are_still_learned_with():
     X, y = rows(300)
     found = []
