@@ -163,6 +163,9 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         try:
             if max_seconds is None:
                 solver.stop_at(np.inf)  # an earlier run may have left a time
+            if tol is not None and solver.converged and solver.first_check is not None:
+                with clock:
+                    solver.check(tol)  # an earlier run may have had a larger one
             while status is None:
                 done = solver.n_iter - start
                 if clock.seconds >= next_trace:

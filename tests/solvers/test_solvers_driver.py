@@ -186,6 +186,20 @@ def test_a_solver_already_converged_does_nothing(clock):
     assert run(solver, max_iter=10).status == "converged" and solver.steps == []
 
 
+def test_a_run_to_a_smaller_tol_continues_where_one_to_a_larger_tol_converged(clock):
+    class Judged(Countdown):
+        check = Method.check
+
+        def objective(self):
+            return 1.0
+
+    solver = Judged(clock, first_check=1)
+    rough, fine, again = (run(solver, tol=tol, max_iter=10**6) for tol in (0.1, 1e-3, 0.1))
+    assert rough.converged and rough.gap > 1e-3
+    assert fine.converged and fine.gap <= 1e-3 and fine.n_iter > 0
+    assert again.converged and again.n_iter == 0
+
+
 def test_two_runs_are_one_long_run(clock):
     solver = Countdown(clock, granularity=4, first_check=8)
     first, second = run(solver, max_iter=400, tol=0.1), run(solver, max_iter=800, tol=0.1)
