@@ -1,5 +1,7 @@
 """The parts of SMO, each against its definition: the dual state, shrinking, stagnation, the rescaled solution."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -7,10 +9,12 @@ from sklearn.svm import SVC
 from kernbench.kernels import Gaussian
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.margin_problem import MarginProblem
+from kernbench.problems.nu_problem import NuClassification, NuMargin
 from kernbench.solvers import driver
-from kernbench.solvers.kernel.smo import stagnation
+from kernbench.solvers.base import Solution
+from kernbench.solvers.kernel.smo import _smo, stagnation
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
-from kernbench.solvers.kernel.smo.certificate import rescaled
+from kernbench.solvers.kernel.smo.certificate import is_zero, rescaled
 from kernbench.solvers.kernel.smo.dual_state import State
 from kernbench.solvers.kernel.smo.smo import SMO
 from kernbench.solvers.kernel.smo.stagnation import Stagnation
@@ -159,6 +163,93 @@ def test_a_gradient_is_recomputed_twice_and_after_progress_only():
     assert not progress.may_renew() and progress.stuck
     progress = Stagnation(1.0, False)
     assert [progress.may_renew() for _ in range(3)] == [True, True, False] and progress.stuck
+
+
+@pytest.mark.parametrize("growth, is_steady", [(lambda t: t, True), (lambda t: t**2, True), (np.sqrt, False)])
+def test_steady_growth_is_extrapolated_and_growth_that_slows_down_is_not(growth, is_steady):
+    n, steps = 10_000, stagnation.STEADY_STEPS * 10_000
+    progress, found = Stagnation(0.0, False), []
+    for k in range(1, 9):
+        progress.update(growth(k), 1.0, steps)
+        found.append(progress.forecast(growth(k), n))
+    measured = [2, 4, 8] if is_steady else []  # each time the number of steps has doubled
+    for k, forecast in enumerate(found, start=1):
+        expected = growth(k) + stagnation.AHEAD * growth(k) / (k * steps)
+        assert forecast == (pytest.approx(expected) if k in measured else None)
+
+
+def test_growth_is_hopeless_only_where_the_primal_objective_stays_far_away():
+    """At a hard margin both objectives are far below that of f = 0."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    solver = SMO(KernelRows(X, Gaussian(0.5), dtype=np.float64), y, alpha=1e-9)
+    driver.run(solver, tol=1e-3)
+    rounds = solver.rounds
+    for share, hopeless in ((1.0, False), (1e-3, True)):
+        rounds.stagnation.forecast = lambda dual, n, share=share: share * dual
+        assert rounds._is_hopeless() == hopeless
+
+
+@pytest.mark.parametrize("apart, is_optimum", [(0.0, True), (1e-6, False), (1.0, False)])
+def test_f_0_is_the_optimum_of_a_share_nu_only_if_no_function_is_better(apart, is_optimum):
+    X, y = np.array([[0.0], [0.0], [apart], [apart]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
+    problem = NuClassification(rows, y, alpha=0.25, loss=NuMargin(0.5))
+    state, beta = State.of(problem, rows.diagonal()), problem.start()
+    state = state.at(beta, state.linear - rows.matvec(beta))
+    level = problem.best_intercept(state.scores())
+    assert is_zero(problem, state, level, 0.0, 1e-3) == is_optimum
+    assert not is_zero(problem, state, level, 1e-5, 1e-3)
+
+
+def test_products_are_those_of_the_coefficients_while_rows_are_left_out(overlapping):
+    """A run that continues takes them for those of all rows, of which some are not updated at that time."""
+    X, y = overlapping
+    rows, K, options = KernelRows(X, Gaussian(3.0), dtype=np.float64), Gaussian(3.0)(X), {"alpha": 1 / len(y)}
+    solver = SMO(rows, y, tol=1e-5, classic_rows=0, working_set_size=16, **options)
+    while solver.rounds.active.indices is None:
+        solver.advance(1)
+    solver.advance(200)
+    assert solver.rounds.active.indices is not None
+    start = solver.solution()
+    np.testing.assert_allclose(start.state.get("products", K @ start.coef), K @ start.coef, atol=1e-9)
+    rows.release()
+    found = SMO(rows, y, initial=start, **options)
+    scores = K @ found.solution().coef
+    assert found.objective() == pytest.approx(
+        found.problem.objective(scores, found.solution().coef @ scores, found.solution().intercept), rel=1e-9
+    )
+
+
+def test_a_run_ends_where_no_set_allows_a_step():
+    """After sets of violating rows only, and a gradient computed afresh."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    core, answers = SimpleNamespace(**vars(_smo)), iter([0] * 10)
+    core.solve = lambda inner, goal, budget, most_gain: next(answers)
+    rows = KernelRows(X, Gaussian(1.0), dtype=np.float64)
+    solver = SMO(rows, np.sign(X[:, 0]), alpha=1 / 60, classic_rows=0, working_set_size=16, core=core)
+    assert driver.run(solver, tol=1e-3, max_iter=1000).status == "stalled"
+
+
+def test_a_violation_that_is_above_tol_when_the_steps_for_more_digits_run_out_is_lowered_again():
+    tol, steps = 1e-2, []
+
+    def load(inner, rows, members, state):
+        inner.beta, inner.e = state.beta, state.e
+
+    def solve(inner, goal, budget, most_gain):
+        is_below = sum(steps) in (0, 1005)  # after the first steps, and after 1,000 for more digits
+        steps.append(5 if is_below else budget)
+        inner.violation = 0.5 * tol if is_below else 2.0 * tol
+        return steps[-1]
+
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    rows, y = KernelRows(X, Gaussian(1.0), dtype=np.float64), np.sign(X[:, 0])
+    best = driver.run(SMO(rows, y, alpha=0.05, tol=1e-9)).solution.coef
+    core = SimpleNamespace(WorkingSet=lambda *settings: SimpleNamespace(), load=load, solve=solve)
+    solver = SMO(rows, y, alpha=0.05, tol=tol, initial=Solution(best), core=core)
+    assert driver.run(solver, tol=tol).converged
+    assert solver.violation <= tol and sum(steps) == 1010
 
 
 def test_working_sets_get_smaller_down_to_the_least():

@@ -55,7 +55,9 @@ class OneSet(Rounds):
                     return steps
         if self.extra_steps >= 0:
             self.extra_steps -= steps
-            if self.violation <= exact or self.extra_steps == 0 or steps == 0:
+            if self.extra_steps == 0 and self.violation > goal:  # steps do not lower it monotonically
+                self.extra_steps, self.goal = -1, goal
+            elif self.violation <= exact or self.extra_steps == 0 or steps == 0:
                 self.converged = self._conclude()
         elif self.violation <= goal:
             # As many steps again may be spent on digits beyond tol, so that the solution of small problems is
@@ -95,8 +97,6 @@ class OneSet(Rounds):
         ends = super()._conclude()
         if not ends:
             self.extra_steps = -1
-        elif self.intercept is not None:
-            self.loaded = False  # the solution was rescaled
         return ends
 
     def check(self, tol):

@@ -82,7 +82,6 @@ class Rounds:
         done = 0
         self.objective_at = -1
         while done < n_iter and not self.converged and not self.stagnation.stuck:
-            self.intercept = None
             steps = self._round(n_iter - done)
             if steps == 0:
                 break
