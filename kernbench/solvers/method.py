@@ -49,7 +49,8 @@ class Method:
         The certified gap of the last convex subproblem of a difference of convex functions, whose `gap` is None, in
         units of `objective`; infinity before the first.
     tol : float
-        Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls.
+        Only where ``first_check`` is None: what `advance` tests its rule against; may be set between two calls, until
+        it has converged.
     min_iter : int or None
         Iterations, over all warm starts, before which `advance` does not stop; None where there is no such number.
     is_interruptible : bool

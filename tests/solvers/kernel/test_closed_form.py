@@ -113,6 +113,16 @@ def test_the_threshold_is_sharp(twin, fit_intercept):
 
 
 @either_twin
+def test_below_the_threshold_the_intercept_is_the_best_one(twin):
+    X, y = problem(balanced=True)
+    solver, _ = solve("closed-form", X, y, twin, alpha=1.0, fit_intercept=True)
+    _, result = solve("closed-form", X, y, twin, alpha=0.1 * solver.smallest_alpha, fit_intercept=True)
+    f = Gaussian(1.0)(X) @ result.solution.coef
+    losses = [np.maximum(0.0, 1.0 - y * (f + b)).mean() for b in (result.solution.intercept, *(y - f))]
+    assert losses[0] == pytest.approx(min(losses), rel=1e-12)
+
+
+@either_twin
 def test_an_intercept_of_unequal_classes_is_refused(twin):
     X, y = problem()
     with pytest.raises(ValueError, match="fit_intercept=False"):

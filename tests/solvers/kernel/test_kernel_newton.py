@@ -56,6 +56,23 @@ def test_equal_rows_at_a_tiny_alpha_are_solved(twin):
     assert solver.objective() == pytest.approx(0.5 * np.mean(noise**2), rel=1e-2)
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_a_start_leaves_rows_out_that_have_no_weight_now(twin):
+    entry, rng = get("newton", "kernel-regression"), np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    data = entry.kind.make_data(X, Gaussian(1.0), twin=twin, dtype=np.float64)
+    first = entry.load(twin)(data, y, alpha=0.01)
+    first.advance(3)
+    weights = (np.arange(20) > 4).astype(float)
+    anew, resumed = (
+        entry.load(twin)(data, y, alpha=0.01, weights=weights, initial=initial) for initial in (None, first.solution())
+    )
+    for solver in (anew, resumed):
+        solver.advance(3)
+        assert solver.converged
+    np.testing.assert_allclose(resumed.solution().coef, anew.solution().coef, atol=1e-9)
+
+
 def test_an_indefinite_matrix_is_named():
     with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
         KernelRegressor(kernel="precomputed").fit(-np.eye(4), [0.0, 1.0, 2.0, 4.0])

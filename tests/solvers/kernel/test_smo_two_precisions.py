@@ -131,6 +131,18 @@ def test_it_goes_on_from_a_solution(overlapping):
     assert path.converged and path.objective == pytest.approx(cold.objective, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_start_with_products_is_the_start_without(overlapping, loss):
+    """Their gradient includes the ridge of a squared loss."""
+    X, y = overlapping
+    build = {"alpha": 1e-3, "loss": loss, **SETS}
+    coef = driver.run(SMO(TwoPrecisionRows(X, Gaussian(1.5)), y, **build), max_iter=300).solution.coef
+    starts = Solution(coef, state={"products": Gaussian(1.5)(X) @ coef}), Solution(coef)
+    one, other = (SMO(TwoPrecisionRows(X, Gaussian(1.5)), y, initial=start, **build) for start in starts)
+    assert one.violation == pytest.approx(other.violation, rel=1e-9)
+    assert one.dual_objective() == pytest.approx(other.dual_objective(), rel=1e-9)
+
+
 def test_the_split_of_the_steps_does_not_matter(overlapping):
     X, y = overlapping
     ends = []

@@ -9,6 +9,7 @@ import pytest
 
 from kernbench.kernels import Callable, Gaussian
 from kernbench.kernels.rows import KernelRows
+from kernbench.solvers.method import CostlyGap
 from kernbench.solvers.registry import get
 
 PRODUCT_FOR_A_GAP = ("pegasos", "norm-ball-sgd", "perceptron", "norma", "sbp", "wolfe")
@@ -49,6 +50,21 @@ def test_a_gap_is_computed_once_for_each_iterate(name, classification):
     assert rows.n_evaluations == count
     solver.advance(256)
     assert solver.gap() != first
+
+
+def test_the_known_gap_is_that_of_the_best_bound_so_far():
+    class Worsening(CostlyGap):
+        def objective(self):
+            return 1.0 + 0.1 * self.n_iter
+
+        def _find_gap(self):
+            return 0.2 + 0.3 * self.n_iter
+
+    solver = Worsening(core=None)
+    assert solver.gap() == 0.2 and solver.known_gap() == pytest.approx(0.2)
+    solver.n_iter = 2
+    assert solver.gap() == pytest.approx(0.8)
+    assert solver.known_gap() == pytest.approx(0.4)
 
 
 def test_with_a_slack_budget_no_gap_is_known(classification, build):
