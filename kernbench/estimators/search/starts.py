@@ -6,6 +6,7 @@ coefficients, because each one that changes costs a kernel row (compare alpha se
 
 import numpy as np
 
+from kernbench.estimators.svm.kernel_task import LEAST_PRODUCT
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.dual_state import SAME_BETA
 
@@ -62,10 +63,12 @@ def _at_bounds(coef, lower, upper):
 def scaled(solution, y, growth, box):
     """Return the start for `growth` times the C of a solution, inside its box, with the products known.
 
-    All coefficients grow in proportion, and remain balanced, if this has the larger dual objective; else they stay.
+    All coefficients grow in proportion, and remain balanced, if this has the larger dual objective and does not
+    multiply the rounding of tiny products; else they stay.
     """
     products = solution.state["products"]
-    if dual_of(Solution(growth * solution.coef, state={"products": growth * products}), y) <= dual_of(solution, y):
+    larger = Solution(growth * solution.coef, state={"products": growth * products})
+    if np.abs(products).max() < LEAST_PRODUCT or dual_of(larger, y) <= dual_of(solution, y):
         growth = 1.0
     return Solution(
         _at_bounds(np.clip(growth * solution.coef, *box), *box),

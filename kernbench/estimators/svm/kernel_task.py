@@ -35,6 +35,7 @@ OWN_DUAL = ("smo", "sdca")  # dual methods: their bounds are the dual objectives
 RARE_DOUBLE_ROWS, RARE = 2500, 4
 
 BEYOND = 8 * np.finfo(float).eps  # share of a bound that the roundings of C, its multiple and weights stay below
+LEAST_PRODUCT = 1e-4  # products with the kernel are known to a rounding of 1: smaller ones may not be multiplied
 
 
 class KernelTask(Task):
@@ -254,7 +255,7 @@ def _next_start(solution, C, following, weights):
     If most dual variables are at their bound C w_i, all are scaled with it and remain balanced; if most are free, the
     classes are nearly separable and the solution hardly depends on C. It is a new run: step sizes and averages belong
     to the old C, and a stochastic solver that continued with them would hardly move. Of the solver's state only the
-    kernel matrix times the coefficients, if present, is kept.
+    kernel matrix times the coefficients, if present and known well enough, is kept.
     """
     size = np.abs(solution.coef)
     is_bounded = size > C * (1.0 if weights is None else weights) * (1 - 1e-9)
@@ -264,8 +265,9 @@ def _next_start(solution, C, following, weights):
     if grows:  # beyond the bound, to which solvers clip: one rounding below it they would count as free
         coef[is_bounded] *= 1.0 + BEYOND
     products = solution.state.get("products")
-    state = {} if products is None else {"products": factor * products}
-    return Solution(coef, solution.intercept, state=state)
+    if products is None or (grows and np.abs(products).max() < LEAST_PRODUCT):
+        return Solution(coef, solution.intercept)
+    return Solution(coef, solution.intercept, state={"products": factor * products})
 
 
 def _most_double_rows(model, codes):

@@ -310,6 +310,16 @@ def test_runs_that_end_while_rows_are_left_out_are_examined_on_all(C):
     assert lower <= min(objectives) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_path_from_a_tiny_C_does_not_multiply_rounding(loss):
+    """Products with the kernel are first known to a rounding of 1, and grow with C: gaps were far too small."""
+    X, y = np.random.default_rng(0).normal(size=(8, 2)), np.repeat([-1.0, 1.0], 4)
+    Cs = np.logspace(-12, 0, 7)
+    for C, model in zip(Cs, KernelSVC(loss=loss, gamma=0.5).path(X, y, Cs), strict=True):
+        exact = float(exact_objective(model, X, y, None, 1.0 / (C * 8)).value)
+        assert abs(exact - model.objective_) <= model.duality_gap_ + 1e-11 * exact
+
+
 @pytest.mark.parametrize(
     "model",
     [

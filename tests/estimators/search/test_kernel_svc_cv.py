@@ -22,9 +22,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from kernbench import KernelSVC, KernelSVCCV, kernels, load
 from kernbench.estimators.search import cells, one_kernel, parameters, small_folds
-from kernbench.estimators.search.starts import restored
+from kernbench.estimators.search.starts import restored, scaled
 from kernbench.kernels.blocks import block
 from kernbench.kernels.rows import KernelRows
+from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo import joint
 
 CS, GAMMAS = [0.1, 1.0, 10.0], [0.02, 0.1]
@@ -223,6 +224,15 @@ def test_restored_starts_are_feasible(seed):
     lower[:30] = upper[:30] = 0.0
     start = restored(coef, lower, upper, rng.normal(size=100), True)
     assert np.all((lower <= start) & (start <= upper)) and abs(start.sum()) < 1e-12
+
+
+@pytest.mark.parametrize("size, growth", [(1e-8, 1.0), (1e-2, 10.0)])
+def test_starts_do_not_multiply_the_rounding_of_tiny_products(size, growth):
+    y = np.array([1.0, -1.0])
+    solution = Solution(size * y, state={"products": 0.5 * size * y})
+    start = scaled(solution, y, 10.0, (np.minimum(y, 0.0), np.maximum(y, 0.0)))
+    np.testing.assert_array_equal(start.coef, growth * solution.coef)
+    np.testing.assert_array_equal(start.state["products"], growth * solution.state["products"])
 
 
 BAD = [
