@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "9d2f54b3af2f5f1f": (
+    "1a6b3111418bcf15": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -52,11 +52,12 @@ MEASURE_ALIKE = {
         "whose mean is far from 0, negative levels of indefinite kernels, stochastic window solvers on few rows, "
         "parameters, indices and shapes that are checked; classes and rows of streams without a weight, sparse rows "
         "without entries or with unused room, equal rows in Newton's ascent; signals and other threads in long "
-        "products; how SMO's end is judged, factors that outputs share in Newton's method for kernels (its races were "
-        "measured again). Linear Newton at a tiny C, Pegasos begun with other weights, kernel values counted over several "
-        "outputs, parts without rows; conjugate subgradients with an intercept, which no record has. KernelSVCCV on "
-        "two threads has the numbers of one; this and halving, which breaks ties by areas under ROC curves, were "
-        "measured again. Other searches and fits have the same numbers, to the bit",
+        "products; how the end of SMO and of later runs is judged, starts of tiny products, factors that outputs "
+        "share in Newton's method for kernels (its races were measured again). Linear Newton at a tiny C, Pegasos "
+        "begun with other weights, kernel values counted over several outputs, parts without rows; conjugate "
+        "subgradients with an intercept, which no record has. KernelSVCCV on two threads has the numbers of one; this "
+        "and halving, which breaks ties by areas under ROC curves, were measured again. Other searches and fits have "
+        "the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
