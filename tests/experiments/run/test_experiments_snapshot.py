@@ -5,9 +5,7 @@ The slow tests run many cells, each in a process of its own, to look at what is 
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from kernbench._lazy import load
@@ -17,7 +15,6 @@ from kernbench.experiments.run import idle as idle_module
 from kernbench.experiments.run import outdated as outdated_module
 from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
-from kernbench.experiments.run.idle import IdleMachine
 from kernbench.experiments.run.outdated import outdated
 from kernbench.experiments.run.progress import Expectations, RunSummary, total_expected
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
@@ -412,55 +409,3 @@ def test_records_of_other_code_are_refused(tmp_path, make_experiment, fake, clea
     monkeypatch.setattr(environment, "collect", lambda: clean | {"code": "another"})
     with pytest.raises(ValueError, match=f"records of other code .digest {clean['code']}"):
         snapshot(tmp_path, experiments=[experiment], scale="quick")
-
-
-def test_cells_wait_while_other_programs_compute(tmp_path, make_experiment, fake, monkeypatch):
-    used, events = iter([1.4, 1.4, 0.0]), []
-    monkeypatch.setattr(idle_module, "_cores_in_use", lambda seconds: next(used, 0.0))
-    summary = run(make_experiment(fake("good")), results=tmp_path, when_idle=True, on_event=events.append)
-    notes = [(k, event.message) for k, event in enumerate(events) if event.kind == "note"]
-    started = next(k for k, event in enumerate(events) if event.kind == "started")
-    assert [message.partition(" of")[0].partition(":")[0] for _, message in notes] == [
-        "paused while other programs use 1.4 cores",
-        "continued after a pause",
-    ]
-    assert all(k < started for k, _ in notes) and len(summary.records) == 1
-
-
-def test_a_pause_is_measured(monkeypatch):
-    machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: 0.1)
-    assert not machine.is_busy() and machine.paused_seconds == 0.0
-    used, clock = iter([2.0, 2.0, 0.0]), iter([1.0, 4.0, 9.0])
-    monkeypatch.setattr(idle_module, "monotonic", lambda: next(clock))
-    machine = IdleMachine(lambda message: None, cores_in_use=lambda seconds: next(used))
-    assert [machine.is_busy() for _ in range(3)] == [True, True, False] and machine.paused_seconds == 8.0
-
-
-@pytest.mark.parametrize(("busy", "own", "cores"), [(3.0, 1.0, 2.0), (1.0, 1.0, 0.0)])
-def test_a_program_beside_counts_and_this_one_does_not(monkeypatch, busy, own, cores):
-    now = {"monotonic": 10.0, "_busy_seconds": 100.0, "_own_seconds": 50.0}
-
-    def sleep(seconds):
-        passed = {"monotonic": seconds, "_busy_seconds": busy, "_own_seconds": own}
-        now.update({name: now[name] + passed[name] for name in now})
-
-    for name in now:
-        monkeypatch.setattr(idle_module, name, lambda name=name: now[name])
-    monkeypatch.setattr(idle_module, "sleep", sleep)
-    assert idle_module._cores_in_use(1.0) == cores
-
-
-def test_children_of_this_program_are_its_own(monkeypatch):
-    def ended():
-        raise psutil.NoSuchProcess(1)
-
-    children = [SimpleNamespace(cpu_times=lambda: (5.0, 6.0, 7.0, 8.0, 100.0)), SimpleNamespace(cpu_times=ended)]
-    this = SimpleNamespace(cpu_times=lambda: (1.0, 2.0, 3.0, 4.0, 100.0), children=lambda recursive: children)
-    monkeypatch.setattr(psutil, "Process", lambda: this)
-    assert idle_module._own_seconds() == 36.0
-
-
-def test_only_this_machine_can_wait(make_experiment, fake, tmp_path):
-    for options in ({"repeats": "auto"}, {"when_idle": True}):
-        with pytest.raises(ValueError, match="for this machine, not for a cluster"):
-            run(make_experiment(fake("good")), results=tmp_path, scheduler="tcp://127.0.0.1:1", **options)
