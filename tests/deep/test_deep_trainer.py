@@ -236,6 +236,23 @@ def test_the_threshold_on_augmented_examples_depends_on_the_seed_only(rows):
     assert intercepts[0] == intercepts[1]
 
 
+def test_both_networks_of_agd_sbcd_see_the_same_augmented_batches(rows):
+    X, y = rows
+    seen = []
+
+    class Recording(Linear):
+        def forward(self, inputs):
+            if self.training and torch.is_grad_enabled():
+                seen.append(inputs.clone())
+            return super().forward(inputs)
+
+    model = DeepPartialAUCClassifier(lambda: Recording(6), RANGE, validation=None, **{**FAST, "max_epochs": 1})
+    model.fit(Noisy(X, y))
+    assert len(seen) > 2 and not torch.equal(seen[0], seen[2])
+    for first, second in zip(seen[::2], seen[1::2], strict=True):
+        assert torch.equal(first, second)
+
+
 def test_images_and_text_labels(rows):
     X, y = rows
     images = (X[:, :4].reshape(-1, 1, 2, 2) * 40 + 128).clip(0, 255).astype(np.uint8)

@@ -80,8 +80,11 @@ class Method:
 
     def scores(self, indices):
         """Return the scores of some training examples, which autograd follows."""
-        output = self.module(self.examples.inputs(indices, self.like))
-        scores = column_of_scores(output, len(indices))
+        return self.scores_of(self.examples.inputs(indices, self.like))
+
+    def scores_of(self, inputs):
+        """Return the scores of inputs, which autograd follows."""
+        scores = column_of_scores(self.module(inputs), len(inputs))
         if not bool(torch.isfinite(scores.detach()).all()):
             raise Diverged
         return scores
@@ -160,8 +163,9 @@ class Pairs(Method):
         self.batches = PairBatches(examples.y, settings, settings.seed)
 
     def closure(self, indices):
-        """A function that returns the scores of a batch."""
-        return lambda: self.scores(indices)
+        """A function that returns the scores of a batch, of the same inputs at every call."""
+        inputs = self.examples.inputs(indices, self.like)
+        return lambda: self.scores_of(inputs)
 
 
 class Minibatch(Pairs):
