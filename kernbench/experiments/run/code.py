@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "1a6b3111418bcf15": (
+    "ed65c485b816e681": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -34,30 +34,30 @@ MEASURE_ALIKE = {
         "of values. SMO: cores of one row, sets of two with nu. SCS on few rows, projections that underflow, small "
         "covered masses, ranks of residuals below 1e-260, small rests of a pass. Batches of SDCA after the first "
         "pass: they were cut where the clock told. Networks: frozen parameters and statistics, scores that are not "
-        "finite, half precision, datasets that augment. Rounding of intercepts that are stored for columns far from "
-        "the origin. What Ctrl-C or an error leaves; scores beyond 2^53; cuts at the narrowest smoothing; class "
-        "weights and validation rows that are checked. Files of several kinds and widths, names of columns, labels of "
-        "64 bits, complex rows. Thin sparse rows of narrow kernels; float32 rows of a linear kernel with an "
-        "intercept; few rows after a fit of a Gaussian process; deadlines of Newton's ascent and of earlier runs; "
-        "weighted pairs. Certificates: bounds that are not numbers, weights of the rows on which float32 is measured, "
-        "small negative eigenvalues; for squared losses of `sdca` and `pegasos` in float32, the share of rounding in "
-        "a gap, a hundredth of it or less. Intercepts of NORMA on rows shorter than 1, of one class that outweighs "
-        "the other by 10^9, and of Huber's loss with a delta far above the spread; step features of rows of zeros; "
-        "warm starts of svmpauc-tight as published. KernelSVCCV(search='halving') had no records, and nor had "
-        "cascades of kernel machines, stochastic DCA with squared losses, averages that change between runs and "
-        "models of another C, loss or intercept that go on. Rows without a weight in steps and bounds; rare large "
-        "targets; features that are all zero; rows of extreme scales; failed runs of partial_fit; columns in another "
-        "order; frames as output, read-only arrays, metadata routing; intercepts and dual bounds of targets below "
-        "1e-60, and starts far worse than zero; starts of small steps from another C, gamma of weighted sparse rows "
-        "whose mean is far from 0, negative levels of indefinite kernels, stochastic window solvers on few rows, "
-        "parameters, indices and shapes that are checked; classes and rows of streams without a weight, sparse rows "
-        "without entries or with unused room, equal rows in Newton's ascent; signals and other threads in long "
-        "products; how the end of SMO and of later runs is judged, starts of tiny products, factors that outputs "
-        "share in Newton's method for kernels (its races were measured again). Linear Newton at a tiny C, Pegasos "
-        "begun with other weights, kernel values counted over several outputs, parts without rows; conjugate "
-        "subgradients with an intercept, which no record has. KernelSVCCV on two threads has the numbers of one; this "
-        "and halving, which breaks ties by areas under ROC curves, were measured again. Other searches and fits have "
-        "the same numbers, to the bit",
+        "finite, half precision, datasets that augment (two races of AGD-SBCD were measured again). Rounding of "
+        "intercepts that are stored for columns far from the origin. What Ctrl-C or an error leaves; scores beyond "
+        "2^53; cuts at the narrowest smoothing; class weights and validation rows that are checked. Files of several "
+        "kinds and widths, names of columns, labels of 64 bits, complex rows. Thin sparse rows of narrow kernels; "
+        "float32 rows of a linear kernel with an intercept; few rows after a fit of a Gaussian process; deadlines of "
+        "Newton's ascent and of earlier runs; weighted pairs. Certificates: bounds that are not numbers, weights of "
+        "the rows on which float32 is measured, small negative eigenvalues; for squared losses of `sdca` and "
+        "`pegasos` in float32, the share of rounding in a gap, a hundredth of it or less. Intercepts of NORMA on rows "
+        "shorter than 1, of one class that outweighs the other by 10^9, and of Huber's loss with a delta far above "
+        "the spread; step features of rows of zeros; warm starts of svmpauc-tight as published. "
+        "KernelSVCCV(search='halving') had no records, and nor had cascades of kernel machines, stochastic DCA with "
+        "squared losses, averages that change between runs and models of another C, loss or intercept that go on. "
+        "Rows without a weight in steps and bounds; rare large targets; features that are all zero; rows of extreme "
+        "scales; failed runs of partial_fit; columns in another order; frames as output, read-only arrays, metadata "
+        "routing; intercepts and dual bounds of targets below 1e-60, and starts far worse than zero; starts of small "
+        "steps from another C, gamma of weighted sparse rows whose mean is far from 0, negative levels of indefinite "
+        "kernels, stochastic window solvers on few rows, parameters, indices and shapes that are checked; classes and "
+        "rows of streams without a weight, sparse rows without entries or with unused room, equal rows in Newton's "
+        "ascent; signals and other threads in long products; how the end of SMO and of later runs is judged, starts "
+        "of tiny products, factors that outputs share in Newton's method for kernels (its races were measured again). "
+        "Linear Newton at a tiny C, Pegasos begun with other weights, kernel values counted over several outputs, "
+        "parts without rows; conjugate subgradients with an intercept, which no record has. KernelSVCCV on two "
+        "threads has the numbers of one; this and halving, which breaks ties by areas under ROC curves, were measured "
+        "again. Other searches and fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
