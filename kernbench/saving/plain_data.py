@@ -2,6 +2,7 @@
 
 A value that JSON cannot represent becomes an object with one key that starts with ``$``::
 
+    {"$tuple": [0.05, 0.5]}             a tuple
     {"$array": "support_"}              an array of the archive
     {"$objects": [1.0, "scale"]}        an array of Python objects: numbers, text, kernels, None
     {"$masked": ..., "mask": [...]}     an array of which some items are masked
@@ -58,6 +59,8 @@ def encode(value, name, arrays):
         return int(value)
     if isinstance(value, Real):
         return float(value)
+    if isinstance(value, tuple):
+        return {"$tuple": encode(list(value), name, arrays)}
     if isinstance(value, Sequence):
         return [encode(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
     if isinstance(value, dict):
@@ -131,6 +134,8 @@ def decode(value, arrays):
         return [decode(item, arrays) for item in value]
     if not isinstance(value, dict):
         return value
+    if "$tuple" in value:
+        return tuple(decode(value["$tuple"], arrays))
     if "$array" in value:
         array = arrays[value["$array"]]
         return array.astype(object) if value.get("objects") else array

@@ -95,7 +95,12 @@ def test_arrays_under_keys_that_are_no_text_stay_apart():
 
 
 def test_keys_that_begin_as_those_of_the_encoding_come_back():
-    value = {"$array": "a", "$kernel": 1, "plain": {"$csr": None}}
+    value = {"$array": "a", "$kernel": 1, "$tuple": 2, "plain": {"$csr": None}}
+    assert through_json(value) == value
+
+
+@pytest.mark.parametrize("value", [(), (0.05, 0.5), [(1, [2]), ((3,), "a")], {(1, 2): (None,)}], ids=repr)
+def test_tuples_stay_tuples(value):
     assert through_json(value) == value
 
 

@@ -32,7 +32,7 @@ def check_names(model):
 
 
 def check_kernel_state(model):
-    """Check ``kernel_`` and ``dtype_``; make ``shape_fit_``, a list in a file, a tuple."""
+    """Check ``kernel_`` and ``dtype_``; make ``shape_fit_``, a list in older files, a tuple."""
     require(isinstance(model.kernel_, Kernel), "kernel_ is not a kernel")
     require(model.dtype_ in DTYPES[1:], f"dtype_ is {model.dtype_!r}")
     if hasattr(model, "shape_fit_"):  # not in files of earlier versions, nor after a stream
