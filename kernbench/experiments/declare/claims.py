@@ -4,7 +4,8 @@ One rule for all: where the limit of a claim lies inside the 95 % interval over 
 interval and p-value are of one test, Student's t: on the differences within repeats, on the values of a single method,
 or, where these are positive ratios, on their logarithms, so that the estimate is a geometric mean. A single repeat has
 no interval: its number decides, and the report says that it is one repeat. Where its record has an interval of the
-number, as that of a fitted power, this one counts.
+number, as that of a fitted power, this one counts. With a repeat that failed, or that has no such number, a claim
+cannot be judged: the others would count as if they were all.
 """
 
 from dataclasses import dataclass

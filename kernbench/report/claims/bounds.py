@@ -10,6 +10,7 @@ from kernbench.report.claims.judgement import (
     has_chance,
     is_at_most,
     pairs_of,
+    require_numbers,
     require_results,
     scatter_of,
     verdict_of,
@@ -53,23 +54,23 @@ def _values(results, dataset, claim):
     metric = results.experiment.metric(claim.metric)
     if claim.baseline is not None:
         pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
-        values = [top / bottom for top, bottom in pairs if bottom]
-    else:
-        cell = results.cell(dataset, claim.method)
-        require_results(results, [cell])
-        values = cell.values(metric)
-    if not values:
-        raise CannotBeJudged(f"No repeat has a measured {metric.label}.")
+        if not all(bottom for _, bottom in pairs):
+            peer = text.possessive(results.short_label(claim.baseline))
+            raise CannotBeJudged(f"{peer} {metric.label} is 0 in a repeat, where there is no ratio.")
+        return [top / bottom for top, bottom in pairs]
+    cell = results.cell(dataset, claim.method)
+    require_results(results, [cell])
+    values = [finite(metric.of(record)) for record in cell.ok]
+    require_numbers(metric, values)
     return values
 
 
 def _of_fit(results, dataset, claim, found):
-    """The interval of `found`, the one value that repeats have, by the fit that it comes from; None without one."""
+    """The interval of `found`, the value of a single repeat, by the fit that it comes from; None without one."""
     if claim.fitted is None:
         return None
-    metrics = [results.experiment.metric(name) for name in (claim.metric, *claim.fitted)]
-    rows = ([finite(metric.of(record)) for metric in metrics] for record in results.cell(dataset, claim.method).ok)
-    value, low, high = next(ends for own, *ends in rows if own is not None)
+    (record,) = results.cell(dataset, claim.method).ok
+    value, low, high = (finite(results.experiment.metric(name).of(record)) for name in claim.fitted)
     return None if None in (value, low, high) else (found + low - value, found + high - value)
 
 

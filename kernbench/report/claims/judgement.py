@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from kernbench.report import text
-from kernbench.report.records.cells import paired_values
+from kernbench.report.records.cells import paired
+from kernbench.report.statistics import finite
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
 SINGLE = "1 repeat: no interval."
@@ -120,9 +121,10 @@ def pairs_of(results, metric, dataset, method, baseline):
     """
     cells = [results.cell(dataset, name) for name in (method, baseline)]
     require_results(results, cells)
-    pairs = paired_values(metric, *cells)
+    pairs = [tuple(finite(metric.of(record)) for record in pair) for pair in paired(*cells)]
     if not pairs:
-        raise CannotBeJudged(f"No repeat has both methods on the same set-up with a measured {metric.label}.")
+        raise CannotBeJudged("No repeat has both methods on the same set-up.")
+    require_numbers(metric, [None if None in pair else pair for pair in pairs])
     return pairs
 
 
@@ -140,6 +142,17 @@ def require_results(results, cells):
     why = [_why_not(results.label(cell.method), cell) for cell in cells if cell.failed or not cell.ok]
     if why:
         raise CannotBeJudged(" ".join(why))
+
+
+def require_numbers(metric, values):
+    """Raise CannotBeJudged if a value, one for each repeat, is None: of a fit that diverged, or never came there.
+
+    The others would be judged as if they were all.
+    """
+    n_without, n = values.count(None), len(values)
+    if n_without:
+        some = f"{n_without} of {n} repeats {'has' if n_without == 1 else 'have'} no"
+        raise CannotBeJudged(f"{'No repeat has a' if n_without == n else some} measured {metric.label}.")
 
 
 def _why_not(label, cell):

@@ -30,7 +30,7 @@ def judge_passing(results, dataset, claim):
     """
     metric, peer = results.experiment.metric(claim.metric), results.short_label(claim.baseline)
     levels = [base for _, base in pairs_of(results, metric, dataset, claim.method, claim.baseline)]
-    times = _times(results, dataset, claim, metric)
+    times = _times(results, dataset, claim, metric)  # of the same repeats
     arrived, n = [pair for pair in times if pair[0] is not None], len(times)
     near = f" within {100 * claim.within:g} %" if claim.within else ""
     reached = " to ".join(dict.fromkeys(text.with_unit(metric, end(levels)) for end in (min, max)))
@@ -58,9 +58,8 @@ def judge_passing(results, dataset, claim):
 def _times(results, dataset, claim, metric):
     """Of each repeat of both methods, the seconds until the baseline's value, None for never, and its whole time."""
     records = paired(*(results.cell(dataset, name) for name in (claim.method, claim.baseline)))
-    records = [(own, base) for own, base in records if finite(metric.of(base)) is not None]
-    if not all(column(own, metric.name) for own, _ in records):
-        raise CannotBeJudged(f"A repeat has no trace of {metric.label}.")
+    if not all(len(column(own, "seconds")) == len(column(own, metric.name)) > 0 for own, _ in records):
+        raise CannotBeJudged(f"A repeat has no trace of {metric.label} over time.")
     times = [
         (
             seconds_until_final(own, base, metric, claim.within * abs(metric.of(base))),

@@ -328,11 +328,27 @@ def test_repeats_of_a_fitted_power_have_the_interval_over_repeats(with_slopes, r
     assert finding.verdict == HOLDS and "interval 1.49 to 1.53, by Student's t" in finding.judgements[0].interval
 
 
-def test_the_one_repeat_of_several_that_has_a_fitted_power_has_its_interval(with_slopes, records, found):
-    fits = [{"slope": None}, {"slope": 1.5, "low": 1.1, "high": 2.0}]
-    rows = [records.one(repeat=k, metrics=fit) for k, fit in enumerate(fits)]
-    (finding,) = found(with_slopes, rows, Bound("", "smo", "slope", 1.6, fitted=FITTED))
-    assert finding.verdict == OPEN and "95 % interval 1.1 to 2," in finding.judgements[0].interval
+@pytest.mark.parametrize(
+    "claim", [Bound("", "smo", "slope", 1.6, fitted=FITTED), Claim("", "smo", "sbp", "slope", 0.1)]
+)
+def test_repeats_without_a_number_are_not_left_out(with_slopes, records, found, claim):
+    """A fit that diverged has none: the others are not all."""
+    rows = [records.one(name, repeat=k, metrics={"slope": 1.5}) for name in ("smo", "sbp") for k in range(3)]
+    (finding,) = found(with_slopes, rows, claim)
+    assert finding.verdict == HOLDS
+    for n, words in ((1, "1 of 3 repeats has no"), (2, "2 of 3 repeats have no"), (3, "No repeat has a")):
+        rows[n - 1]["metrics"]["slope"] = None
+        (finding,) = found(with_slopes, rows, claim)
+        assert finding.verdict == OPEN and finding.judgements[0].why == f"{words} measured slope."
+
+
+def test_a_repeat_without_a_ratio_is_not_left_out(measured, records, found):
+    claim = Bound("", "smo", "test_error", 0.5, baseline="libsvm")
+    rows = [records.one("smo", repeat=k, error=0.1) for k in range(2)]
+    rows += [records.one("libsvm", repeat=k, error=error) for k, error in enumerate((0.3, 0.0))]
+    (finding,) = found(measured, rows, claim)
+    assert finding.verdict == OPEN
+    assert finding.judgements[0].why == "LIBSVM's test error is 0 in a repeat, where there is no ratio."
 
 
 def test_the_end_of_an_interval_has_as_many_digits_as_tell_it_from_the_limit(with_slopes, records, found):

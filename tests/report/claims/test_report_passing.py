@@ -119,12 +119,21 @@ def test_the_level_is_that_of_the_same_repeat(toy, records):
     assert found.why.startswith("It reaches SBP's final test error of 10.00 % to 30.00 % after 5 s")
 
 
-def test_without_a_trace_the_claim_is_open(toy, records):
-    rows = [records.one("sbp", error=0.2), records.one("smo", error=0.1, trace={})]
-    for later in (False, True):
-        claim = Passing("", "smo", "sbp", "test_error", 1.0, later=later)
-        found = judge(records.results(toy, rows), "adult", claim)
-        assert found.verdict == OPEN and "no trace" in found.why
+def test_without_a_trace_over_time_the_claim_is_open(toy, records):
+    for trace in ({}, {"test_error": [0.5, 0.1]}, {"seconds": [1.0], "test_error": [0.5, 0.1]}):
+        rows = [records.one("sbp", error=0.2), records.one("smo", error=0.1, trace=trace)]
+        for later in (False, True):
+            claim = Passing("", "smo", "sbp", "test_error", 1.0, later=later)
+            found = judge(records.results(toy, rows), "adult", claim)
+            assert found.verdict == OPEN and found.why == "A repeat has no trace of test error over time."
+
+
+def test_a_repeat_that_diverged_leaves_the_claim_open(toy, records):
+    """Its trace ends in no numbers, and its last one is no value at which it stays."""
+    trace = {"seconds": [1.0, 2.0, 3.0], "test_error": [0.5, 0.1, None]}
+    rows = [records.one("sbp", error=0.2, seconds=10.0), records.one("smo", metrics={}, trace=trace)]
+    found = judge(records.results(toy, rows), "adult", Passing("", "smo", "sbp", "test_error", 1.0))
+    assert found.verdict == OPEN and found.why == "No repeat has a measured test error."
 
 
 def test_without_a_time_of_the_baseline_in_each_repeat_the_claim_is_open(toy, records):
