@@ -6,7 +6,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import OPEN
 from kernbench.report.statistics import holm
 
-LEVEL = 0.05  # the probability that any verdict of the page is due to chance
+LEVEL = 0.05  # the probability that any tested verdict of the page is due to chance
 
 
 def corrected(judgements):

@@ -166,7 +166,10 @@ def judge(results, dataset, claim):
 
 
 def standing(found):
-    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold, 1 in part"``."""
+    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold (2 with single repeats), 1 in part"``.
+
+    A single repeat is no evidence of what others would say: how many of those that hold have one is told with them.
+    """
     if not found:
         return ""
     if len(found) == 1:
@@ -175,7 +178,9 @@ def standing(found):
     n_without = sum(not finding.judgements for finding in found)
     n_open = verdicts.count(OPEN) - n_without
     n_holding = verdicts.count(HOLDS)
-    parts = [f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}"]
+    n_single = sum(finding.verdict == HOLDS and finding.n_single > 0 for finding in found)
+    single = f" ({n_single} with single repeats)" if n_single else ""
+    parts = [f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}{single}"]
     parts += [f"{verdicts.count(PARTLY)} in part"] if PARTLY in verdicts else []
     parts += [f"{n_open} cannot be judged"] if n_open else []
     parts += [f"{n_without} without records"] if n_without else []

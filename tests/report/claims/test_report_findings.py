@@ -183,8 +183,11 @@ def test_standing_tells_claims_that_hold_in_part(on_six, records, found):
         standing(found(on_six, [records.one(dataset="d0")], claim))
         == "the claim holds on 1 data set (one repeat); 5 have no records"
     )
-    both = found(on_six, [records.one(dataset="d0")], claim, replace(claim, datasets=("d0",)))
-    assert standing(both) == "1 of 2 claims holds, 1 in part"
+    of_one = replace(claim, datasets=("d0",))
+    both = found(on_six, [records.one(dataset="d0")], claim, of_one)
+    assert standing(both) == "1 of 2 claims holds (1 with single repeats), 1 in part"
+    twice = [records.one(dataset="d0", repeat=k) for k in range(2)]
+    assert standing(found(on_six, twice, of_one, of_one)) == "2 of 2 claims hold"
 
 
 def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
@@ -192,7 +195,7 @@ def test_a_claim_without_any_record_is_listed_as_such(on_six, records, found):
     listed = found(on_six, [records.one(dataset="d0")], *claims)
     assert [finding.words for finding in listed] == ["holds (one repeat)", "has no records"]
     assert listed[1].absent == ["d5"] and listed[1].verdict == OPEN and not listed[1].generated
-    assert standing(listed) == "1 of 2 claims holds, 1 without records"
+    assert standing(listed) == "1 of 2 claims holds (1 with single repeats), 1 without records"
 
 
 def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, records, found):
@@ -207,7 +210,8 @@ def test_data_sets_that_run_only_when_asked_for_count_with_records_only(on_six, 
 
 def test_standing_counts_verdicts(measured, records, found):
     claims = [Bound("", "smo", "test_error", bound) for bound in (0.1, 0.2)] + [Bound("", "sbp", "rate", 1.0)]
-    assert standing(found(measured, [records.one(error=0.15)], *claims)) == "1 of 3 claims holds, 1 cannot be judged"
+    rows = [records.one(error=0.15, repeat=k) for k in range(2)]
+    assert standing(found(measured, rows, *claims)) == "1 of 3 claims holds, 1 cannot be judged"
 
 
 def test_claims_of_which_none_holds_are_not_marked_as_holding_in_part(measured, records, found):
