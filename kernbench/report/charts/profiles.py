@@ -99,8 +99,8 @@ def factors_of(display, results):
 
 
 def _steps(found, end):
-    """The steps of the share of problems, up to `end`."""
-    x = np.sort([factor for factor in found if factor < np.inf])
+    """The steps of the share of problems, as drawn up to `end`; without one, all of them."""
+    x = np.sort([factor for factor in found if factor < np.inf and (end is None or factor <= WORST)])
     y = np.arange(1, len(x) + 1) / len(found)
     x, y = np.concatenate([[1.0], x]), np.concatenate([[0.0], y])
     return (x, y) if end is None else (np.append(x, end), np.append(y, y[-1]))

@@ -12,7 +12,7 @@ from kernbench.report import text
 from kernbench.report.charts.curves import _Chart, picture
 from kernbench.report.charts.grid import Grid
 from kernbench.report.charts.lines import finals_of, lines_of, with_steps
-from kernbench.report.charts.profiles import factors_of
+from kernbench.report.charts.profiles import _steps, factors_of
 from kernbench.report.page.displays import pictures_of
 
 ERROR = Axis("trace.test_error", "test error", "%", 100.0, log=True)
@@ -179,6 +179,14 @@ def test_shares_of_a_profile_are_of_all_problems(drawn, records):
     (picture,) = drawn(rows, Profiles("p", "P", "fit_seconds", methods=("sbp", "smo")))
     assert "SMO: the best on 67 % of the problems, within a factor of 1,000 on 67 %." in picture.svg_inline
     assert picture.csv.splitlines()[-1].startswith("SMO,1.0,0.666")
+
+
+def test_a_profile_ends_at_its_axis_and_its_numbers_do_not():
+    found = [1.0, 8.0, 5000.0, np.inf]
+    x, y = _steps(found, end=9.0)
+    assert list(x) == [1.0, 1.0, 8.0, 9.0] and list(y) == [0.0, 0.25, 0.5, 0.5]
+    x, y = _steps(found, end=None)
+    assert (x[-1], y[-1]) == (5000.0, 0.75)
 
 
 def test_profiles_of_methods_without_records_are_empty(toy, records):
