@@ -260,6 +260,8 @@ class _Chart:
             yield from self._fitted_slopes()
         elif display.rates:
             yield from self._rates()
+        if any(line.is_cut for line in self.every):
+            yield "Values of 0 or less have no place on the logarithmic axis."
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."
         if any((line.y < self._bottom(lines)).any() for lines in self.panels.values() for line in lines):

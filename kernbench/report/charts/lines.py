@@ -15,17 +15,30 @@ from kernbench.report.statistics import finite, median_or_none
 
 @dataclass(frozen=True)
 class Line:
-    """Points of one line by ascending x: medians, and the range of the repeats."""
+    """Points of one line by ascending x: medians, and the range of the repeats.
+
+    `is_cut` tells that a logarithmic axis cannot show all of it.
+    """
 
     name: str
     x: np.ndarray
     y: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    is_cut: bool = False
 
     def slope(self):
         """The :class:`~kernbench.experiments.measure.rates.Rate` fitted to the medians, or None."""
         return rate(self.x, self.y)
+
+    def above_zero(self):
+        """What a logarithmic axis can show: points with a positive median, with a range from the least such number."""
+        if (self.low > 0).all():
+            return self
+        kept = self.y > 0
+        x, y, low, high = (part[kept] for part in (self.x, self.y, self.low, self.high))
+        seen = np.concatenate([y, low[low > 0]])
+        return replace(self, x=x, y=y, low=np.maximum(low, seen.min(initial=np.inf)), high=high, is_cut=True)
 
     @property
     def scatters(self):
@@ -74,11 +87,15 @@ def lines_of(display, results):
         places = [display.panel, display.line], [display.x.path, display.y.path]
         for names, (x, y) in rows_of([record], *places, display.where):
             x, y = (begins + x) * display.x.factor, y * display.y.factor
-            if (x > 0 or not (display.x.log or display.steps)) and (y > 0 or not display.y.log):
+            if x > 0 or not (display.x.log or display.steps):
                 runs.setdefault(names, []).append((x, y))
         for (panel, name), points in runs.items():
             found.setdefault(panel, {}).setdefault(name, []).append(points)
-    return {panel: [_made(display, *item) for item in lines.items()] for panel, lines in found.items()}
+    panels = {panel: [_made(display, *item) for item in lines.items()] for panel, lines in found.items()}
+    if display.y.log:
+        panels = {panel: [line.above_zero() for line in lines] for panel, lines in panels.items()}
+    panels = {panel: [line for line in lines if line.x.size] for panel, lines in panels.items()}
+    return {panel: lines for panel, lines in panels.items() if lines}
 
 
 def _begin(record, axis):

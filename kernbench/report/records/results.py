@@ -129,18 +129,17 @@ class Results:
     def medians(self, display, categories):
         """The median of a display's value, in its unit, for each combination of categories.
 
-        Use positive values only, as a logarithmic axis needs.
+        On a logarithmic axis without those that are not positive, which it cannot show.
         """
         axis, records, found = display.value, self.chosen_records(display), {}
         for names, (value,) in rows_of(records, categories, [axis.path], display.where):
-            if value > 0 or not axis.log:
-                found.setdefault(names, []).append(axis.factor * value)
+            found.setdefault(names, []).append(axis.factor * value)
         if axis.never:
             without = [record for record in records if finite(place(record, axis.path)) is None]
             for names, _ in rows_of(without, categories, ["repeat"], display.where):
                 found.setdefault(names, []).append(inf)
         medians = {names: median(values) for names, values in found.items()}
-        return {names: value for names, value in medians.items() if value < inf}
+        return {names: value for names, value in medians.items() if value < inf and (value > 0 or not axis.log)}
 
     def method(self, name):
         """The declared method, or None if it is no longer declared."""

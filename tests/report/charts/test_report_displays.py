@@ -203,8 +203,8 @@ def test_panels_may_have_a_scale_of_their_own(toy, records):
     display = Curves("c", "C", Axis("trace.x", "x", log=True), Axis("trace.y", "y"), panel="dataset")
     drawn = {shared: picture(replace(display, shared_y=shared), results).svg_file for shared in (True, False)}
     assert len(lines_of(display, results)) == 2
-    # A tick at 1 is seen only where the small panel has its own scale.
-    assert ">1.0<" not in drawn[True] and drawn[True] != drawn[False]
+    # A tick at 1.5 is seen only where the small panel has its own scale.
+    assert [">1.5</text>" in drawn[shared] for shared in (True, False)] == [False, True]
 
 
 STEPS = Curves(
@@ -338,6 +338,22 @@ def test_an_error_of_zero_can_be_drawn(toy, records, drawn):
     rows = [records.one("libsvm", error=0.0, seconds=8.0), records.one("smo", error=0.0, seconds=1.0)]
     (picture,) = drawn(rows, replace(STEPS, y=replace(ERROR, log=False)))
     ElementTree.fromstring(picture.svg_file)
+
+
+def test_repeats_that_come_to_zero_count_in_the_medians_of_a_logarithmic_axis(toy, records, drawn):
+    display = Curves("c", "C", Axis("trace.x", "x"), Axis("trace.y", "y", log=True))
+    rows = [records.one(repeat=k, trace={"x": [1, 2, 3], "y": [8.0, y, 0.0]}) for k, y in enumerate((0.0, 2.0, 4.0))]
+    for steps in (False, True):
+        shown = replace(display, steps=steps)
+        ((line,),) = lines_of(shown, records.results(toy, rows)).values()
+        assert list(dict.fromkeys(line.y)) == [8.0, 2.0] and line.x[-1] < 3
+        assert line.low.min() == 2.0 and line.high.max() == 8.0
+        (picture,) = drawn(rows, shown)
+        assert picture.caption.endswith("Values of 0 or less have no place on the logarithmic axis.")
+    zeros = [records.one("sbp", trace={"x": [1, 2], "y": [0.0, 0.0]})]
+    assert drawn(zeros, display) == []
+    (picture,) = drawn([*rows[2:], *zeros], display)
+    assert "sbp" not in picture.csv
 
 
 def test_a_long_title_over_the_names_of_rows_takes_several_lines(drawn, records):

@@ -110,12 +110,12 @@ def test_a_number_as_a_category_is_printed_short(records):
     assert list(rows_of([record], ["params.C", "params.gamma"], ["repeat"])) == [(("1", "0.1"), (0.0,))]
 
 
-def test_medians_are_in_the_unit_and_a_logarithmic_axis_has_positive_values_only(toy, records):
-    rows = [records.one(repeat=k) for k in range(3)]
-    for row, value in zip(rows, (-0.1, 0.0, 0.1)):
-        row["metrics"]["x"] = value
+@pytest.mark.parametrize(("values", "plain", "log"), [((-0.1, 0.0, 0.1), 0.0, None), ((0.0, 0.1, 0.2), 10.0, 10.0)])
+def test_medians_are_in_the_unit_and_of_all_repeats_also_on_a_logarithmic_axis(toy, records, values, plain, log):
+    rows = [records.one(repeat=k, metrics={"x": value}) for k, value in enumerate(values)]
     axis = Axis("metrics.x", "x", "%", 100.0)
     results = records.results(toy, rows)
-    for log, median in ((False, 0.0), (True, 10.0)):
-        display = Marks("m", "M", replace(axis, log=log))
-        assert results.medians(display, ["method"]) == {("smo",): pytest.approx(median)}
+    for is_log, median in ((False, plain), (True, log)):
+        display = Marks("m", "M", replace(axis, log=is_log))
+        shown = {} if median is None else {("smo",): pytest.approx(median)}
+        assert results.medians(display, ["method"]) == shown
