@@ -42,13 +42,13 @@ def front_picture(results):
     drawn = layout.multiples(panels, title, layout.MEDIUM, key)
     better = "lower" if metric.direction == "lower" else "higher"
     caption = (
-        f"{title}: further left is faster, {better} is better. Filled: no other method is both faster and more "
-        "accurate in the same runs; the line joins these. Medians of time, means of accuracy; methods that are far "
-        "worse lie outside."
+        f"{title}: further left is faster, {better} is better. Filled: no other method is at least as fast and as "
+        "accurate, and better in one, in the same runs; the line joins these. Medians of time, means of accuracy; "
+        "methods that are far worse lie outside."
     )
-    rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "on_front")]
+    rows = [("dataset", "method", "fit_seconds", metric.name, "memory", "filled", "on_front_with_memory")]
     rows += [
-        (dataset, p.method, p.seconds, p.value, p.memory, int(p.on_front))
+        (dataset, p.method, p.seconds, p.value, p.memory, int(p.fast), int(p.on_front))
         for dataset, points in found.items()
         for p in points
     ]

@@ -118,7 +118,7 @@ def _excess(results, metric, dataset, cell):
     medians = [found for other in cells if (found := other.median(metric)) is not None]
     if cell.median(metric) is None or not min(medians):  # nothing is relative to zero
         return NOTHING
-    excess = max(0.0, *finite_values(relative_excess(metric, cell, other) for other in cells))
+    excess = max([0.0, *finite_values(relative_excess(metric, cell, other) for other in cells)])
     return Entry("best" if excess == 0 else f"{text.significant(100 * excess, 2)} %", excess)
 
 

@@ -8,7 +8,7 @@ from kernbench.report.statistics import mean_and_error, median_or_none
 from kernbench.report.tables.metric_table import explained, over_repeats, setups_told
 from kernbench.report.tables.optimality import REASON, optimality_column, optimality_entry, optimality_quantity
 from kernbench.report.tables.quantities import entry_of
-from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
+from kernbench.report.tables.table import NOTHING, Column, Table, words
 
 # Names of metrics; of memory the first that is declared.
 TIME, MEMORY = ("fit_seconds", ("working_memory", "peak_memory"))
@@ -131,8 +131,8 @@ def tradeoff_table(results):
             entries = [entry_of(results, quantity, dataset, point.method) for quantity in quantities]
             entries.append(optimality_entry(results, dataset, point.method))
             front = words("yes", mark="good") if point.on_front else NOTHING
-            n_ok = len(results.cell(dataset, point.method).ok)
-            rows.append((words(results.label(point.method)), *entries, front, Entry(str(n_ok), n_ok)))
+            repeats = entry_of(results, Quantity(TIME, "repeats"), dataset, point.method)
+            rows.append((words(results.label(point.method)), *entries, front, repeats))
         blocks.append((results.category_label("dataset", dataset), rows))
     notes = [
         "On the front: no other method is at least as good in accuracy, time and memory, and better in one, by the "

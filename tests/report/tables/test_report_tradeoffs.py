@@ -33,7 +33,7 @@ def test_memory_counts_where_it_is_known_of_both(toy, records):
     found = points(records.results(toy, rows))
     assert found["smo"].on_front and not found["sbp"].on_front and found["sbp"].memory is None
     picture = front_picture(records.results(toy, rows))
-    assert "adult,sbp,2.0,0.2,,0" in picture.csv.splitlines()
+    assert "adult,sbp,2.0,0.2,,0,0" in picture.csv.splitlines()
 
 
 def test_methods_are_compared_in_the_repeats_of_both(toy, records):
@@ -87,6 +87,14 @@ def test_every_table_has_a_column_of_optimality_that_may_say_none(toy, records):
     assert {line[0].text: line[place].text for line in lines}["SMO"] == "10 %"
 
 
+def test_repeats_that_failed_are_told_beside_the_front(toy, records):
+    """A method that runs out of time now and then is on the front by its fast repeats."""
+    rows = [*records.race(1), *(records.failure("smo", repeat=k) for k in (1, 2))]
+    ((_, lines),) = tradeoff_table(records.results(toy, rows)).blocks
+    told = {line[0].text: (line[-2].text, line[-1].text, line[-1].value) for line in lines}
+    assert told["SMO"] == ("yes", "1 of 3", 1) and told["SBP"][1:] == ("1", 1)
+
+
 @pytest.mark.parametrize("seconds, word", [((1.0, 1.01, 1.02), ""), ((1.0, 2.0, 4.0), "noisy")])
 def test_noisy_is_a_word(toy, records, seconds, word):
     rows = [records.one("smo", repeat=k, seconds=each) for k, each in enumerate(seconds)] + [records.one("sbp")]
@@ -105,7 +113,7 @@ def test_what_is_no_race_has_no_front(toy, records):
 def test_the_figure_names_the_front_in_words(toy, records):
     picture = front_picture(records.results(toy, records.race(1)))
     assert "adult, on the front: SMO 14.90 % in 2 s" in picture.svg_inline
-    assert picture.csv.splitlines()[0] == "dataset,method,fit_seconds,test_error,memory,on_front"
+    assert picture.csv.splitlines()[0] == "dataset,method,fit_seconds,test_error,memory,filled,on_front_with_memory"
 
 
 @pytest.mark.parametrize("name", ["dsg-cost", "cache"])
@@ -125,7 +133,7 @@ def test_the_figure_leaves_out_who_is_on_the_front_by_memory_alone(toy, records)
     (words,) = (part for part in picture.svg_inline.split("<desc") if "on the front" in part)
     assert "SMO" in words and "LIBSVM" not in words.partition("</desc>")[0]
     (line,) = (line for line in picture.csv.splitlines() if ",libsvm," in line)
-    assert line.endswith(",1")  # its table has the memory
+    assert line.endswith(",0,1")  # hollow; on the front with the memory, which its table has
 
 
 def test_in_the_figure_a_method_far_worse_lies_outside_and_one_far_better_inside(toy, records):
