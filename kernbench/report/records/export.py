@@ -56,30 +56,33 @@ def error_rows(found):
     -------
     list of dict
         ``method``, ``task`` (``experiment/scale/dataset``), ``repeat``, ``metric``, ``error``, ``fit_seconds``,
-        ``predict_seconds``. The error of a metric that is better when higher is 1 minus it if that is a fraction, else
-        minus it.
+        ``predict_seconds``. A task has one metric: the first of the experiment that a record of the task has. Records
+        without it have no row. The error of a metric that is better when higher is 1 minus it if that is a fraction,
+        else minus it.
     """
     rows = []
     for results in found:
-        experiment = results.experiment
-        for record in (record for cell in results.cells.values() for record in cell.ok):
-            metric, value = experiment.headline(record)
-            value = finite(value)
-            if value is None:
-                continue
-            if metric.direction == "higher":
-                value = 1 - value if metric.factor == 100.0 and metric.unit != "points" else -value
-            rows.append(
-                {
-                    "method": record["method"],
-                    "task": f"{experiment.name}/{results.scale}/{record['dataset']}",
-                    "repeat": record["repeat"],
-                    "metric": metric.name,
-                    "error": value,
-                    **{f"{phase}_seconds": record["seconds"].get(phase) for phase in ("fit", "predict")},
-                }
-            )
+        for dataset in results.datasets:
+            records = [record for method in results.methods(dataset) for record in results.cell(dataset, method).ok]
+            for metric in results.experiment.metrics:
+                measured = [(record, value) for record in records if (value := finite(metric.of(record))) is not None]
+                if measured:
+                    rows += [_error_row(results, metric, *pair) for pair in measured]
+                    break
     return rows
+
+
+def _error_row(results, metric, record, value):
+    if metric.direction == "higher":
+        value = 1 - value if metric.factor == 100.0 and metric.unit != "points" else -value
+    return {
+        "method": record["method"],
+        "task": f"{results.experiment.name}/{results.scale}/{record['dataset']}",
+        "repeat": record["repeat"],
+        "metric": metric.name,
+        "error": value,
+        **{f"{phase}_seconds": record["seconds"].get(phase) for phase in ("fit", "predict")},
+    }
 
 
 def _of_one_type(values):

@@ -64,6 +64,15 @@ def test_the_error_of_a_fraction_is_1_minus_it_whatever_its_unit(toy, records, m
         assert error_rows(results_of(rows)[0])[0]["error"] == pytest.approx(error)
 
 
+def test_the_errors_of_a_task_are_of_one_metric(toy, records):
+    """A fit that diverged has no test error, and its seconds are no substitute, small as they are."""
+    rows = [records.one("smo"), records.one("sbp", seconds=0.001, metrics={}), records.one("sbp", "mnist", metrics={})]
+    found = error_rows([records.results(toy, rows)])
+    assert [(row["method"], row["task"], row["metric"]) for row in found] == [
+        ("smo", "toy/paper/adult", "test_error"), ("sbp", "toy/paper/mnist", "fit_seconds"),
+    ]  # fmt: skip
+
+
 def test_rows_of_errors_have_the_times_of_fit_and_predict(toy, records):
     (row,) = error_rows([records.results(toy, [records.one("smo", seconds=3.0)])])
     assert (row["fit_seconds"], row["predict_seconds"]) == (3.0, 0.1)
