@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kernbench.report.comparison.sides import machine_of
-from kernbench.report.records.cells import on_other_data, part
+from kernbench.report.records.cells import machine_of, on_other_data, part
 from kernbench.report.statistics import (
     MIN_REPEATS,
     NOISY_SPREAD,

@@ -12,7 +12,7 @@ _WORDS = {
     SAME: "no change",
     FEW: "not judged: fewer than five repeats, where counters alone are compared",
     UNDECIDED: "not decided: more than the tolerance, but among so many tests it takes more repeats",
-    MACHINES: "not judged: times of two machines are not divided",
+    MACHINES: "not judged: times, memory and counters of two machines are not compared",
     DATA: "not judged: the data have changed under one name",
     NOISY: "not judged: quartiles a quarter of the median apart",
     WORSE: "worse",

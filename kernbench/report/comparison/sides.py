@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernbench.experiments.run.storing.store import Store, skipped_lines
-from kernbench.report.records.cells import part
+from kernbench.report import text
+from kernbench.report.records.cells import SETUP, part
 from kernbench.report.records.reading import results_of
 
-# What seconds, bytes and the last bits of a number depend on besides code and data.
-MACHINE = ("processor", "n_cores", "n_threads", "jobs", "overcommitted", "blas")
 ENVIRONMENT = (
-    *MACHINE,
+    *SETUP,
     "platform",
     "python",
     "numpy",
@@ -21,12 +20,6 @@ ENVIRONMENT = (
     "git_dirty",
     "code",
 )
-
-
-def machine_of(record):
-    """Return what a ratio of two records' times must not mix."""
-    environment = part(record, "environment")
-    return tuple(str(environment.get(name)) for name in MACHINE)
 
 
 @dataclass
@@ -55,7 +48,8 @@ class Side:
         found = {name: set() for name in ENVIRONMENT}
         for record in self.records:
             for name, values in found.items():
-                values.add(str(part(record, "environment").get(name)))
+                value = part(record, "environment").get(name)
+                values.add(text.DASH if value is None else str(value))
         return {name: tuple(sorted(values)) for name, values in found.items()}
 
 

@@ -29,11 +29,17 @@ def outside_trace(record, whole):
     return 0.0 if None in (whole, solver) else max(0.0, whole - solver)
 
 
+def machine_of(record):
+    """What a record's times, and the last bits of its numbers, depend on besides the cell itself and the code."""
+    environment = part(record, "environment")
+    return tuple(str(environment.get(key)) for key in SETUP)
+
+
 def setup_of(record):
-    """What a record's times depend on besides the cell itself."""
+    """The same with the code."""
     environment = part(record, "environment")
     code = environment.get("code") or environment.get("git_commit")  # older records have the commit alone
-    return (*(str(environment.get(key)) for key in SETUP), str(code))
+    return (*machine_of(record), str(code))
 
 
 def run_of(record):

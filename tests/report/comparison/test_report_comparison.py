@@ -148,7 +148,15 @@ def test_times_of_two_machines_are_not_divided(compared, repeats, records):
     outcome = compared(repeats(np.ones(10)), repeats(np.full(10, 3.0), environment=environment))
     assert verdict(outcome, "fit_seconds") == MACHINES
     assert ("processor", "Test CPU", "Another CPU") in outcome.environment
+    assert verdict(outcome, "n_kernel_evaluations") == MACHINES
+    assert "times, memory and counters of two machines are not compared" in as_markdown(outcome)
     assert verdict(outcome, "test_error") == SAME  # accuracies can be compared
+
+
+def test_what_older_records_do_not_tell_of_their_environment_is_a_dash(compared, repeats, records):
+    newer = records.one()["environment"] | {"code": "ab12"}
+    outcome = compared(repeats(np.ones(2)), repeats(np.ones(2), environment=newer))
+    assert outcome.environment == [("code", "–", "ab12")]
 
 
 def test_shares_of_two_machines_are_no_change(compared, records):
