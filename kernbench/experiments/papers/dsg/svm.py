@@ -46,7 +46,8 @@ DOUBLY = (
 )  # fmt: skip
 PASS = (
     Method("norma", "NORMA", KERNEL_SVC, {**EXACT, "solver": "norma"}, traced=True, seed_param="random_state"),
-    Method("k-sdca", "k-SDCA", KERNEL_SVC, {**EXACT, "solver": "sdca"}, traced=True, seed_param="random_state"),
+    Method("k-sdca", "k-SDCA (dual coordinate ascent on the exact kernel)", KERNEL_SVC, {**EXACT, "solver": "sdca"},
+           traced=True, seed_param="random_state"),
     *(
         Method(f"{letter}-{solver}", f"{letter}-{title}, 256 features", FIXED,
                {"features": features, "solver": solver}, traced=True, seed_param="random_state", model="LinearSVC",
