@@ -63,7 +63,7 @@ def entry_of(results, quantity, dataset, method):
             return counted(found, cell, paired_values(metric, cell, base))
         case "reached":
             found = None if method == quantity.baseline else seconds_to(metric, cell, base, quantity.margin)
-            return _one(found, text.seconds)
+            return counted(_one(found, text.seconds), cell, _with_level(metric, cell, base))
         case "excess":
             return _excess(results, metric, dataset, cell)
 
@@ -132,9 +132,14 @@ def seconds_to(metric, cell, baseline, margin):
     float or None
         Median over the repeats of both. None if one of them did not reach it, or has no trace.
     """
-    pairs = [(own, base) for own, base in paired(cell, baseline) if finite(metric.of(base)) is not None]
+    pairs = _with_level(metric, cell, baseline)
     columns = [[column(own, name) for name in ("seconds", metric.name)] for own, _ in pairs]
     if not all(1 < len(seconds) == len(values) for seconds, values in columns):
         return None
     found = [seconds_until_final(own, base, metric, margin) for own, base in pairs]
     return None if None in found else median_or_none(found)
+
+
+def _with_level(metric, cell, baseline):
+    """The pairs of records in which the baseline has a value to be reached."""
+    return [(own, base) for own, base in paired(cell, baseline) if finite(metric.of(base)) is not None]
