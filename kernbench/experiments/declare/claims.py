@@ -51,7 +51,8 @@ class Bound:
 
     It holds on a data set when the mean over repeats of `metric` of `method` is at most `bound` (at least,
     for a metric of which more is better). With a `baseline`, it is about the ratio of the two methods' values, both
-    from the same repeat on the same set-up. The mean of ratios, of which the unit × makes a metric one, is geometric.
+    from the same repeat on the same set-up, the baseline's being positive. The mean of ratios, of which the unit ×
+    makes a metric one, is geometric.
 
     Attributes
     ----------

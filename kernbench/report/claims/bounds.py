@@ -54,9 +54,9 @@ def _values(results, dataset, claim):
     metric = results.experiment.metric(claim.metric)
     if claim.baseline is not None:
         pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
-        if not all(bottom for _, bottom in pairs):
+        if min(bottom for _, bottom in pairs) <= 0:
             peer = text.possessive(results.short_label(claim.baseline))
-            raise CannotBeJudged(f"{peer} {metric.label} is 0 in a repeat, where there is no ratio.")
+            raise CannotBeJudged(f"{peer} {metric.label} is not above 0 in a repeat: a ratio to it says nothing.")
         return [top / bottom for top, bottom in pairs]
     cell = results.cell(dataset, claim.method)
     require_results(results, [cell])

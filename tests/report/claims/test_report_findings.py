@@ -346,13 +346,18 @@ def test_repeats_without_a_number_are_not_left_out(with_slopes, records, found, 
         assert finding.verdict == OPEN and finding.judgements[0].why == f"{words} measured slope."
 
 
-def test_a_repeat_without_a_ratio_is_not_left_out(measured, records, found):
-    claim = Bound("", "smo", "test_error", 0.5, baseline="libsvm")
-    rows = [records.one("smo", repeat=k, error=0.1) for k in range(2)]
-    rows += [records.one("libsvm", repeat=k, error=error) for k, error in enumerate((0.3, 0.0))]
+@pytest.mark.parametrize("base", [0.0, -0.3])
+def test_a_repeat_without_a_ratio_is_not_left_out_and_one_of_a_negative_number_not_judged(
+    measured, records, found, base
+):
+    """Of two negative objectives the smaller, which is better, has the larger ratio to the other."""
+    claim = Bound("", "smo", "objective", 0.5, baseline="libsvm")
+    rows = [records.one("smo", repeat=k, metrics={"objective": -0.1}) for k in range(2)]
+    rows += [records.one("libsvm", repeat=k, metrics={"objective": value}) for k, value in enumerate((0.3, base))]
     (finding,) = found(measured, rows, claim)
     assert finding.verdict == OPEN
-    assert finding.judgements[0].why == "LIBSVM's test error is 0 in a repeat, where there is no ratio."
+    why = "LIBSVM's objective is not above 0 in a repeat: a ratio to it says nothing."
+    assert finding.judgements[0].why == why
 
 
 def test_the_end_of_an_interval_has_as_many_digits_as_tell_it_from_the_limit(with_slopes, records, found):
