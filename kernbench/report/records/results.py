@@ -158,17 +158,19 @@ class Results:
     def has_chance(self, dataset, method):
         """Whether chance moves the results of a method from repeat to repeat: new data, or a seed with an effect.
 
-        A seed has none if the counts that it determines, and the distance to the optimum, are equal in all repeats. A
-        file of the user's is split anew in each.
+        A seed has none if there are counts that it might determine, or a distance to the optimum, and these and all
+        else that is measured, besides times and memory, are equal in all repeats. The counts alone are so for every fit
+        of a given length. A file of the user's is split anew in each.
         """
         setting, declared = self.setting(dataset), self.method(method)
         if self.kind(dataset) == "own" if setting is None else setting.repeat_argument is not None:
             return True
         if declared is not None and declared.seed_param is None:
             return False
-        telling = [m for m in self.experiment.metrics if m.deterministic or m.name == self.experiment.optimality]
-        values = list(filter(None, map(self.cell(dataset, method).values, telling)))
-        return not values or any(min(found) < max(found) for found in values)
+        cell, metrics = self.cell(dataset, method), [m for m in self.experiment.metrics if not m.varies]
+        telling = [m for m in metrics if m.deterministic or m.name == self.experiment.optimality]
+        values = list(filter(None, map(cell.values, metrics)))
+        return not any(map(cell.values, telling)) or any(min(found) < max(found) for found in values)
 
     def data(self, dataset):
         """The records' description of a data set: name, kind, sizes, checksum, description."""

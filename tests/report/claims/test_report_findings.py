@@ -281,11 +281,18 @@ def test_a_few_results_that_coincide_prove_nothing_where_there_is_chance(measure
         assert ("So few repeats do not decide this" in finding.judgements[0].why) == (verdict == OPEN)
 
 
-@pytest.mark.parametrize(("counts", "verdict"), [((7, 7), HOLDS), ((7, 8), OPEN)])
-def test_a_seed_without_an_effect_on_the_counts_is_no_chance(measured, records, found, counts, verdict):
+@pytest.mark.parametrize(
+    ("counts", "objectives", "verdict"),
+    [((7, 7), (0.3, 0.3), HOLDS), ((7, 8), (0.3, 0.3), OPEN), ((7, 7), (0.3, 0.31), OPEN)],
+)
+def test_a_seed_without_an_effect_is_no_chance(measured, records, found, counts, objectives, verdict):
+    """Fits of a given length have equal counts, whatever the seed: the objective tells."""
     n_iter = Metric("n_iter", "iterations", "lower", ("metrics", "n_iter"), deterministic=True)
     experiment = seeded(replace(measured, metrics=(*measured.metrics, n_iter)))
-    rows = [records.one(repeat=k, metrics={"test_error": 0.1, "n_iter": n}) for k, n in enumerate(counts)]
+    rows = [
+        records.one(repeat=k, seconds=1.0 + k, metrics={"test_error": 0.1, "n_iter": n, "objective": objective})
+        for k, (n, objective) in enumerate(zip(counts, objectives))
+    ]
     assert found(experiment, rows, Bound("", "smo", "test_error", 0.2))[0].verdict == verdict
 
 
