@@ -1,5 +1,6 @@
 """Curves: lines over a number, alone or as small multiples."""
 
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -9,6 +10,7 @@ from kernbench.report.charts.drawing import layout, scales
 from kernbench.report.charts.drawing.picture import picture_of
 from kernbench.report.charts.drawing.styles import DASHES, INK, ORDERED, Style, category_styles, styles_of
 from kernbench.report.charts.lines import finals_of, lines_of, with_steps
+from kernbench.report.records.rows import rows_of
 
 MOST_ROOM = 0.3  # share of a panel's width for names at the ends of lines; longer names are written inside
 MOST_INSIDE = 0.8  # share of a panel's width for names inside; longer names are in a key over all panels
@@ -87,6 +89,11 @@ class _Chart:
         """Whether lines need names, since there are several."""
         return len({line.name for line in self.every}) > 1
 
+    @property
+    def has_marks(self):
+        """Whether lines have marks, all of their points or their last ones."""
+        return self.display.marks or self.display.steps
+
     def _style(self, lines, place):
         if self.styles is not None:
             return self.styles[lines[place].name]
@@ -137,8 +144,13 @@ class _Chart:
             levels = [line.name for line in first]
             if any([line.name for line in lines] != levels for lines in others):
                 return []  # a style is of another level in each panel
-            return [(self.line_name(name), self._style(first, place)) for place, name in enumerate(levels)]
-        return [(self.line_name(name), self.styles[name]) for name in dict.fromkeys(line.name for line in self.every)]
+            styles = {name: self._style(first, place) for place, name in enumerate(levels)}
+        else:
+            styles = {line.name: self.styles[line.name] for line in self.every}
+        return [
+            (self.line_name(name), style if self.has_marks else replace(style, marker="none"))
+            for name, style in styles.items()
+        ]
 
     @property
     def alone_size(self):
@@ -170,7 +182,7 @@ class _Chart:
             mark |= {"markevery": [-1], "markersize": 6.0}
             if line.name in display.final_only:
                 mark["markerfacecolor"] = "none"
-        drawn |= mark if display.marks or display.steps else {}
+        drawn |= mark if self.has_marks else {}
         return axes.plot(line.x, line.y, **drawn, solid_capstyle="round")[0]
 
     def _draw_baseline(self, axes, x, y):
@@ -236,13 +248,12 @@ class _Chart:
 
     def remarks(self):
         """Sentences of the caption after the title."""
-        display = self.display
+        display, records = self.display, self.results.chosen_records(self.display)
         if any(line.scatters for line in self.every):
             mixed = self.results.has_several_setups(*self.results.chosen_datasets(display))
             over = f"over seeds{', repeats and set-ups' if mixed else ' and repeats'}"
             yield f"Line: median; shade: range {over}." if display.band else f"Line: median {over}."
         if display.steps:
-            records = self.results.chosen_records(display)
             repeated = len({record["repeat"] for record in records}) > 1
             yield f"Marks: final models{', where the last repeat ends' if repeated else ''}."
             yield from self._hollow(repeated)
@@ -260,7 +271,8 @@ class _Chart:
             yield from self._fitted_slopes()
         elif display.rates:
             yield from self._rates()
-        if any(line.is_cut for line in self.every):
+        points = rows_of(records, (), [display.x.path, display.y.path], display.where) if display.y.log else ()
+        if any(y <= 0 for _, (_, y) in points):
             yield "Values of 0 or less have no place on the logarithmic axis."
         if any((line.y > self._top(lines)).any() for lines in self.panels.values() for line in lines):
             yield f"Lines are cut off above {display.y_span:g} × the lowest value."

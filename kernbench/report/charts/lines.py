@@ -15,17 +15,13 @@ from kernbench.report.statistics import finite, median_or_none
 
 @dataclass(frozen=True)
 class Line:
-    """Points of one line by ascending x: medians, and the range of the repeats.
-
-    `is_cut` tells that a logarithmic axis cannot show all of it.
-    """
+    """Points of one line by ascending x: medians, and the range of the repeats."""
 
     name: str
     x: np.ndarray
     y: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    is_cut: bool = False
 
     def slope(self):
         """The :class:`~kernbench.experiments.measure.rates.Rate` fitted to the medians, or None."""
@@ -38,7 +34,7 @@ class Line:
         kept = self.y > 0
         x, y, low, high = (part[kept] for part in (self.x, self.y, self.low, self.high))
         seen = np.concatenate([y, low[low > 0]])
-        return replace(self, x=x, y=y, low=np.maximum(low, seen.min(initial=np.inf)), high=high, is_cut=True)
+        return replace(self, x=x, y=y, low=np.maximum(low, seen.min(initial=np.inf)), high=high)
 
     @property
     def scatters(self):

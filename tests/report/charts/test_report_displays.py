@@ -256,6 +256,17 @@ def test_names_that_do_not_fit_into_a_small_panel_are_in_a_key(records, drawn, w
     assert picture.svg_inline.count(f"{word} 1</text>") == (0 if in_key else 2)
 
 
+@pytest.mark.parametrize("marks", [True, False])
+def test_the_key_has_marks_only_where_the_lines_have(records, drawn, marks):
+    names = [f"a name as long as a panel {k}" for k in range(2)]
+    trace = {"x": [1, 2] * 2, "y": [1.0, 2.0, 3.0, 4.0], "kind": [name for name in names for _ in range(2)]}
+    rows = [records.one(dataset=name, trace=trace) for name in ("adult", "mnist")]
+    axes = Axis("trace.x", "x"), Axis("trace.y", "y")
+    (picture,) = drawn(rows, Curves("c", "C", *axes, line="trace.kind", panel="dataset", marks=marks))
+    key = picture.svg_inline.partition("</ul>")[0]
+    assert key.count("<li>") == 2 and (key.count(" z") >= 2) == marks  # a mark is a closed path
+
+
 def test_many_levels_of_one_quantity_look_different(toy, records):
     trace = {"x": [1.0] * 8, "y": [1.0] * 8, "level": [f"{k}" for k in range(8)]}
     results = records.results(toy, [records.one(trace=trace)])
@@ -352,8 +363,8 @@ def test_repeats_that_come_to_zero_count_in_the_medians_of_a_logarithmic_axis(to
         assert picture.caption.endswith("Values of 0 or less have no place on the logarithmic axis.")
     zeros = [records.one("sbp", trace={"x": [1, 2], "y": [0.0, 0.0]})]
     assert drawn(zeros, display) == []
-    (picture,) = drawn([*rows[2:], *zeros], display)
-    assert "sbp" not in picture.csv
+    (picture,) = drawn([records.one(trace={"x": [1, 2], "y": [8.0, 4.0]}), *zeros], display)
+    assert "sbp" not in picture.csv and picture.caption.endswith("have no place on the logarithmic axis.")
 
 
 def test_a_long_title_over_the_names_of_rows_takes_several_lines(drawn, records):
