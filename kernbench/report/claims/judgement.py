@@ -123,7 +123,7 @@ def pairs_of(results, metric, dataset, method, baseline):
     require_results(results, cells)
     pairs = [tuple(finite(metric.of(record)) for record in pair) for pair in paired(*cells)]
     if not pairs:
-        raise CannotBeJudged("No repeat has both methods on the same set-up.")
+        raise CannotBeJudged("No repeat has both methods on the same data and set-up.")
     require_numbers(metric, [None if None in pair else pair for pair in pairs])
     return pairs
 

@@ -72,7 +72,7 @@ def test_claim_is_open_across_setups(toy, records, judged):
     elsewhere = records.one("sbp-quarter", seconds=1.0)
     elsewhere["environment"]["processor"] = "Another CPU"
     found = judged(toy, [records.one("libsvm", seconds=8.0), elsewhere])
-    assert found.verdict == OPEN and "same set-up" in found.why
+    assert found.verdict == OPEN and "same data and set-up" in found.why
 
 
 @pytest.mark.parametrize(
