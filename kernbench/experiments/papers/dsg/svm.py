@@ -204,9 +204,9 @@ PAPER_NUMBERS = tuple(
 
 
 def _label(name):
-    """The label of a rival, without what all of them are."""
+    """The label of a rival, without its remark and what all of them are."""
     (label,) = (method.label for method in METHODS if method.name == name)
-    return label.removesuffix(", equal time")
+    return label.removesuffix(", equal time").partition(" (")[0]
 
 
 def _claims():
