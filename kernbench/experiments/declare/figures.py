@@ -25,6 +25,7 @@ class Axis:
     factor : float
         Multiply by this to print in `unit`.
     log : bool
+        Logarithmic: medians that are not positive are left out.
     never : bool
         For medians: a record without the number never came there, and counts as above all others. Where half of the
         repeats or more are such, there is none.
@@ -75,8 +76,8 @@ class Curves(Figure):
     steps : bool
         Each record's trace is a step curve: its solver keeps a model until the next point and its last model to
         the end. Repeats are combined on a common grid of `x`, and a mark shows the final model.
-        Traces of repeats that have few points in common, as over time, are step curves in any case: at most of these
-        points there is no median.
+        Traces of repeats that have few points in common, as over time, are step curves in any case, unless an `x` is
+        negative: at most of these points there is no median.
     final_only : tuple of str
         With `steps`: lines of which only the final model is shown, as a hollow mark.
     baseline : str or None

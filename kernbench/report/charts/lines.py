@@ -63,9 +63,9 @@ def with_steps(display, results):
 
 
 def _are_apart(traces):
-    """Whether most x of several traces are in one of them alone."""
+    """Whether most x of several traces are in one of them alone, and none is negative, as none is of a clock."""
     counts = Counter(x for found in traces for x in found)
-    return len(traces) > 1 and 2 * list(counts.values()).count(1) > len(counts)
+    return len(traces) > 1 and min(counts) >= 0 and 2 * list(counts.values()).count(1) > len(counts)
 
 
 def lines_of(display, results):

@@ -235,6 +235,8 @@ def test_repeats_with_few_points_in_common_are_step_curves(toy, records, drawn):
     apart = [records.one(repeat=k, trace={"x": [1 + k, 11 + k], "y": [8.0, 2.0 - k]}) for k in range(2)]
     alike = [records.one(repeat=k, trace={"x": [1, 11, 12 + k], "y": [8.0, 2.0 - k, 0.0]}) for k in range(2)]
     singles = [records.one("smo", n, trace={"x": x, "y": 1.0}) for x, n in ((1.0, "adult"), (2.0, "mnist"))]
+    signed = [records.one(repeat=k, trace={"x": [-5 + k, 5 + k], "y": [8.0, 2.0]}) for k in (0.0, 0.5)]
+    assert with_steps(display, records.results(toy, signed)) is display  # not over time: steps have no place below 0
     assert with_steps(display, records.results(toy, alike)) is display
     assert with_steps(display, records.results(toy, singles)) is display
     results = records.results(toy, apart)
