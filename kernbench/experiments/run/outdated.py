@@ -31,7 +31,8 @@ def drop_outdated(folder, experiments, scale, on_event=None):
         is_outdated = outdated({cell.place: cell for cell in cells}, {gap.method for gap in gaps})
         dropped, copy = store.clean(experiment.name, is_outdated)
         if dropped and on_event is not None:
-            note = f"{experiment.name}: {dropped} records are of code or cells that have changed since; {copy} has them"
+            records = "1 record is" if dropped == 1 else f"{dropped} records are"
+            note = f"{experiment.name}: {records} of code or cells that have changed since; {copy} has them"
             on_event(Event("note", message=note))
 
 

@@ -15,7 +15,7 @@ from kernbench.experiments.run import idle as idle_module
 from kernbench.experiments.run import outdated as outdated_module
 from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
-from kernbench.experiments.run.outdated import outdated
+from kernbench.experiments.run.outdated import drop_outdated, outdated
 from kernbench.experiments.run.progress import Expectations, RunSummary, total_expected
 from kernbench.experiments.run.repeats import AutoRepeats, repeats_for
 from kernbench.experiments.run.schedule import Task
@@ -252,6 +252,26 @@ def test_records_of_an_experiment_that_has_changed_are_dropped(tmp_path, make_ex
     # A new digest of what the cells run, in all that computes it.
     monkeypatch.setattr("kernbench.experiments.run.outdated.experiment_digest", lambda names: "another")
     assert again(kept, max_hours=1e-9)[0] == []
+
+
+def test_nothing_but_outdated_records_is_dropped_and_counted(tmp_path, make_experiment, fake, clean, make_record):
+    """A failure that a later call has mended is neither, nor is a torn line."""
+    experiment = make_experiment(fake("good"))
+    (cell,) = plan([experiment], "quick")[0]
+    found = {**clean, "experiment_code": experiment_digest(names_in(cell))}
+    now = make_record(environment=found, key=cell_key(cell, "abc", found))
+    store, events = Store(tmp_path), []
+    for status in ("error", "ok"):
+        store.append(now | {"status": status})
+    with open(store.path("fake"), "a") as file:
+        file.write('{"key": "torn\n')
+    before = store.path("fake").read_bytes()
+    drop_outdated(tmp_path, [experiment], "quick", events.append)
+    assert not events and [path.name for path in tmp_path.iterdir()] == ["fake.jsonl"]
+    store.append(now | {"key": "of other code"})
+    drop_outdated(tmp_path, [experiment], "quick", events.append)
+    assert [event.message.partition(" code")[0] for event in events] == ["fake: 1 record is of"]
+    assert store.path("fake").read_bytes() == before
 
 
 def test_a_record_is_outdated_by_whatever_its_cell_is_made_of(make_experiment, fake, clean):

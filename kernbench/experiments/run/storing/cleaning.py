@@ -27,12 +27,14 @@ def newest_of(records):
 
 
 def worth_keeping(lines, is_outdated=None):
-    """The lines that `clean` leaves: the newest record of each key, and records that this version cannot read."""
+    """The lines that `clean` leaves: the newest record of each key, and records that this version cannot read.
+
+    With `is_outdated`, all lines but the records of which it is true.
+    """
     parsed = [(line, parse(line)[0]) for line in lines]
-    records = [record for _, record in parsed if record is not None]
     if is_outdated is not None:
-        records = [record for record in records if not is_outdated(record)]
-    newest = {id(record) for record in newest_of(records).values()}
+        return [line for line, record in parsed if record is None or not is_outdated(record)]
+    newest = {id(record) for record in newest_of([record for _, record in parsed if record is not None]).values()}
     return [line for line, record in parsed if id(record) in newest or is_of_a_later_version(line)]
 
 

@@ -163,7 +163,7 @@ class Store:
                 os.close(descriptor)  # and gives the lock back
 
     def clean(self, experiment, is_outdated=None):
-        """Drop superseded records and lines that are not records from a file; a copy of it is kept.
+        """Drop superseded records and lines that are not records, or certain records, from a file; a copy is kept.
 
         A record is superseded by a later one of the same measurement, except a success by a failure. Records of a
         later version are kept as they are.
@@ -172,7 +172,7 @@ class Store:
         ----------
         experiment : str
         is_outdated : callable, optional
-            ``is_outdated(record) -> bool``: which other records to drop.
+            ``is_outdated(record) -> bool``: drop the records of which this is true, and nothing else.
 
         Returns
         -------
