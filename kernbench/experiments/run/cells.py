@@ -144,14 +144,22 @@ def _is_chosen(setting, datasets, optional):
 
 def _chosen_methods(experiment, methods):
     """The methods to run, dependencies first, and the gaps among those selected."""
-    wanted = [method for method in experiment.methods if methods is None or method.name in methods]
-    gaps = [
-        Gap(experiment.name, method.name, f"{method.package or method.requires} is not installed")
-        for method in wanted
-        if method.requires is not None and find_spec(method.requires) is None
-    ]
-    missing = {gap.method for gap in gaps}
-    return _dependencies_first(experiment.methods, {method.name for method in wanted} - missing), gaps
+    wanted = [method.name for method in experiment.methods if methods is None or method.name in methods]
+    reasons = {}
+    for method in _dependencies_first(experiment.methods, wanted):
+        if method.requires is not None and not _is_installed(method.requires):
+            reasons[method.name] = f"{method.package or method.requires} is not installed"
+        elif method.depends_on in reasons:
+            reasons[method.name] = reasons[method.depends_on]
+    gaps = [Gap(experiment.name, name, reasons[name]) for name in wanted if name in reasons]
+    return _dependencies_first(experiment.methods, set(wanted) - reasons.keys()), gaps
+
+
+def _is_installed(module):
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that it is in
+        return False
 
 
 def _refuse_unknown(experiments, scale, datasets, methods):
@@ -204,7 +212,7 @@ def plan(
     -------
     cells : list of Cell
     gaps : list of Gap
-        Methods left out because a package is missing.
+        Methods of the chosen data sets that are left out because a package is missing.
 
     Raises
     ------
@@ -229,7 +237,8 @@ def plan(
             late |= {(experiment.name, setting.name) for setting in settings if setting.optional}
         # All gaps count, since a pattern may name a missing method.
         open_gaps = [
-            [patterns.choose(experiment.name, setting.name, gap.method) for setting in settings] for gap in missing
+            [patterns.choose(experiment.name, s.name, gap.method) for s in settings if s.takes(gap.method)]
+            for gap in missing
         ]
         gaps += [gap for gap, chosen in zip(missing, open_gaps) if any(chosen)]
         for repeat in range(most_repeats(chosen_scale.repeats, repeats)):

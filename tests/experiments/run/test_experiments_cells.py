@@ -50,6 +50,22 @@ def test_methods_that_wait_for_each_other_are_refused(make_experiment, fake):
         plan([make_experiment(one, two)], "quick")
 
 
+def test_what_depends_on_a_method_that_cannot_run_here_is_a_gap_too(make_experiment, fake):
+    peer = fake("peer", requires="no_such_package.module", package="no-such-package", depends_on="base",
+                budget_fraction=1.0)  # fmt: skip
+    experiment = make_experiment(fake("base"), peer, fake("late", depends_on="peer", budget_fraction=0.5))
+    for methods, planned, left_out in ((None, ["base"], ["peer", "late"]), (["late"], [], ["late"])):
+        cells, gaps = plan([experiment], "quick", methods=methods)
+        assert [cell.method for cell in cells] == planned and [gap.method for gap in gaps] == left_out
+        assert {gap.reason for gap in gaps} == {"no-such-package is not installed"}
+
+
+def test_a_method_that_the_chosen_data_do_not_take_is_no_gap(make_experiment, fake):
+    settings = (Setting("few", {}, methods=("base",)), Setting("all", {}))
+    experiment = make_experiment(fake("base"), fake("peer", requires="no_such_module"), settings=settings)
+    assert [len(plan([experiment], "quick", datasets=[name])[1]) for name in ("few", "all")] == [0, 1]
+
+
 def test_optional_settings_run_only_by_name(make_experiment, fake):
     experiment = make_experiment(fake("a"), settings=settings())
     assert {cell.dataset for cell in plan([experiment], "quick")[0]} == {"one", "two"}
