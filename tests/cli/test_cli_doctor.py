@@ -56,7 +56,7 @@ def test_an_examination_that_fails_is_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "cores", lambda: 1 / 0)
     monkeypatch.setattr(installation, "compiler", lambda: [])
     (found,) = [finding for finding in diagnosis.examine(tmp_path) if finding.status == BROKEN]
-    assert "ZeroDivisionError" in found.found
+    assert found.what == "cores" and "ZeroDivisionError" in found.found
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
@@ -140,6 +140,25 @@ def test_room_on_the_disk(monkeypatch, tmp_path, free, status):
     monkeypatch.setattr(machine.shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**12, 0, free))
     (found,) = machine.room("results", tmp_path / "not" / "yet")
     assert found.status == status and str(tmp_path) in found.found
+
+
+def test_a_folder_that_cannot_be_looked_at_is_another_folders_matter(monkeypatch, tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (found,) = machine.room("results", tmp_path / "loop")
+    assert (found.what, found.status, found.remedy) == ("disk: results", BROKEN, "choose another folder")
+
+    def denied(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "exists", denied)
+    for found in (*machine.room("results", tmp_path), *surroundings.store(tmp_path)):
+        assert found.status == BROKEN and "Permission denied" in found.found and "another folder" in found.remedy
+
+
+def test_an_experiment_without_records_is_not_counted(tmp_path):
+    (tmp_path / "peers-svm.jsonl").touch()  # as a run makes it before its first fit
+    (found,) = surroundings.store(tmp_path)
+    assert found.status == OK and found.found.startswith("0 records of 0 experiments in")
 
 
 def test_a_torn_line_is_a_lack_and_a_newer_schema_is_broken(tmp_path):

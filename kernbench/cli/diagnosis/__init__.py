@@ -24,31 +24,30 @@ def examine(results):
     results : Path
         Folder of the records.
     """
-    examinations = (
-        installation.python,
-        installation.packages,
-        installation.compiled_modules,
-        installation.compiler,
-        installation.openmp,
-        installation.simd,
-        installation.blas,
-        machine.cores,
-        machine.memory,
-        surroundings.peers,
-        surroundings.data_sets,
-        surroundings.asv,
-        surroundings.dask,
-        lambda: surroundings.store(results),
-        lambda: machine.room("results", results),
-        lambda: machine.room("temporary files", Path(tempfile.gettempdir())),
-    )
+    examinations = {
+        "Python": installation.python,
+        "packages": installation.packages,
+        "compiled modules": installation.compiled_modules,
+        "compiler": installation.compiler,
+        "OpenMP": installation.openmp,
+        "SIMD": installation.simd,
+        "BLAS": installation.blas,
+        "cores": machine.cores,
+        "memory": machine.memory,
+        "peers": surroundings.peers,
+        "data": surroundings.data_sets,
+        "asv": surroundings.asv,
+        "Dask": surroundings.dask,
+        "store": lambda: surroundings.store(results),
+        "disk: results": lambda: machine.room("results", results),
+        "disk: temporary files": lambda: machine.room("temporary files", Path(tempfile.gettempdir())),
+    }
     findings = []
-    for examination in examinations:
+    for what, examination in examinations.items():
         try:
             findings += examination()
         except Exception as error:
-            name = examination.__name__.replace("_", " ").strip("<>")
-            findings.append(Finding(name, BROKEN, f"{type(error).__name__}: {error}", "please report this"))
+            findings.append(Finding(what, BROKEN, f"{type(error).__name__}: {error}", "please report this"))
     return findings
 
 

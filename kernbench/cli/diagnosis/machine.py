@@ -45,10 +45,13 @@ def memory():
 
 def room(what, folder):
     """Room on the disk of a folder, or of the nearest one above it that exists."""
-    folder = folder.resolve()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free
+    try:
+        folder = folder.resolve()
+        while not folder.exists():
+            folder = folder.parent
+        free = shutil.disk_usage(folder).free
+    except (OSError, RuntimeError) as error:  # no permission, a name that is too long, a link to itself
+        return [Finding(f"disk: {what}", BROKEN, str(error), "choose another folder")]
     if not os.access(folder, os.W_OK):
         return [Finding(f"disk: {what}", BROKEN, f"{folder} is write-protected", "choose another folder")]
     status = BROKEN if free < LEAST_ROOM else LACK if free < ROOM else OK

@@ -65,19 +65,18 @@ def store(folder):
     from kernbench.experiments.run.storing.store import Store, skipped_lines
     from kernbench.report import text
 
-    if not folder.exists():
-        return [Finding("store", OK, f"no folder {folder} yet")]
     with skipped_lines() as skipped:
         try:
+            if not folder.exists():
+                return [Finding("store", OK, f"no folder {folder} yet")]
             opened = Store(folder)
             records = opened.records()
             for name in opened.experiments():
                 opened.check_writable(name)
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             return [Finding("store", BROKEN, str(error), "give another folder: --results FOLDER")]
-    found = (
-        f"{text.plural(len(records), 'record')} of {text.plural(len(opened.experiments()), 'experiment')} in {folder}"
-    )
+    n_experiments = len({record["experiment"] for record in records})
+    found = f"{text.plural(len(records), 'record')} of {text.plural(n_experiments, 'experiment')} in {folder}"
     later = [note for note in skipped if note.endswith(UPDATE)]
     if later:
         return [Finding("store", BROKEN, f"{found}; {later[0]}", "or give another folder: --results FOLDER")]
