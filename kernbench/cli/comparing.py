@@ -6,16 +6,17 @@ from pathlib import Path
 import click
 
 from kernbench.cli.plugins.option import PLUGIN
+from kernbench.cli.types import FilePath, Number
 
 REGRESSION = 1  # exit code
 
 
 @click.command("compare")
-@click.argument("folders", nargs=-1, metavar="A [B]", type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, metavar="A [B]", type=FilePath())
 @click.option("--commits", nargs=2, metavar="X Y", help="Two commits whose records are in one folder (A, or results).")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="SHARE",
     help="Relative change of times, their ratios and memory to accept. [default: what each metric declares]",
 )

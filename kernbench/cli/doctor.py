@@ -1,18 +1,17 @@
 """``kernbench doctor``: what works in this installation, what is missing, and what to do about it."""
 
 import json
-from pathlib import Path
 
 import click
+
+from kernbench.cli.types import FilePath
 
 BROKEN = 1  # exit code
 MARKS = {"ok": "✓", "lack": "–", "broken": "✗"}
 
 
 @click.command("doctor")
-@click.option(
-    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
-)
+@click.option("--results", type=FilePath(), default="results", show_default=True, help="Folder of the records.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.pass_context
 def command(ctx, results, as_json):

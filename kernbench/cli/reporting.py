@@ -1,22 +1,17 @@
 """``kernbench report``: the page made from records."""
 
-from pathlib import Path
-
 import click
 
 from kernbench.cli.plugins.option import PLUGIN
+from kernbench.cli.types import FilePath
 
 
 @click.command("report")
-@click.option(
-    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path), default="reports", show_default=True, help="Folder to write to."
-)
+@click.option("--results", type=FilePath(), default="results", show_default=True, help="Folder of the records.")
+@click.option("--out", type=FilePath(), default="reports", show_default=True, help="Folder to write to.")
 @click.option(
     "--history",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="DIR",
     help="Results of asv, for history.html. [default: history in the folder to write to, if it exists]",
 )

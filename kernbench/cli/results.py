@@ -1,16 +1,14 @@
 """``kernbench results``: the records themselves."""
 
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import click
 
 from kernbench.cli.errors import Refusing
 from kernbench.cli.plugins.option import PLUGIN
+from kernbench.cli.types import FilePath
 
-FOLDER = click.option(
-    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
-)
+FOLDER = click.option("--results", type=FilePath(), default="results", show_default=True, help="Folder of the records.")
 
 
 def _store(folder):
@@ -86,7 +84,7 @@ def _listed(values, length=9):
 
 
 @command.command("merge", short_help="Add the records of other folders or packed files.")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", type=FilePath())
 @FOLDER
 def merge_command(sources, results):
     """Append the records of other folders, or of packed files (.jsonl.xz), that this folder does not have.
@@ -110,7 +108,7 @@ def merge_command(sources, results):
 
 
 @command.command("export", short_help="Write the records to one file.")
-@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE", type=FilePath())
 @click.option(
     "--rows",
     "kind",

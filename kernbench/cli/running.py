@@ -3,12 +3,12 @@
 import math
 import os
 import shlex
-from pathlib import Path
 
 import click
 
 from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.cli.plugins.option import PATHS, PLUGIN
+from kernbench.cli.types import FilePath, Number
 
 INTERRUPTED = 130
 SCALES = ("quick", "paper")
@@ -65,27 +65,23 @@ class Repeats(click.ParamType):
 )
 @click.option("--skip", multiple=True, metavar="PATTERN", help="Leave out what matches; may be repeated.")
 @PLUGIN
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
-)
-@click.option(
-    "--results", type=click.Path(path_type=Path), default="results", show_default=True, help="Folder of the records."
-)
+@click.option("--data", type=FilePath(), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]")
+@click.option("--results", type=FilePath(), default="results", show_default=True, help="Folder of the records.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="Time limit of each fit, loading and evaluation included.",
 )
 @click.option(
     "--memory-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="MB",
     help="Memory limit of each fit (1 MB = 2²⁰ bytes).",
 )
 @click.option(
     "--max-hours",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="HOURS",
     help="Start no fit after this time; the same command continues.",
 )

@@ -1,10 +1,9 @@
 """``kernbench snapshot``: every number of the report, of one state of the code."""
 
-from pathlib import Path
-
 import click
 
 from kernbench.cli.running import SCALES, Repeats, show, use_data
+from kernbench.cli.types import FilePath, Number
 
 
 @click.command("snapshot")
@@ -16,12 +15,8 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
     metavar="quick|paper",
     help="The paper's sizes, or small built-in data, to try it.",
 )
-@click.option(
-    "--data", type=click.Path(path_type=Path), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]"
-)
-@click.option(
-    "--results", type=click.Path(path_type=Path), default="snapshot", show_default=True, help="Folder of the records."
-)
+@click.option("--data", type=FilePath(), help="Folder with files of real data sets. [default: $KERNBENCH_DATA]")
+@click.option("--results", type=FilePath(), default="snapshot", show_default=True, help="Folder of the records.")
 @click.option(
     "--repeats",
     type=Repeats(),
@@ -33,7 +28,7 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
 )
 @click.option(
     "--max-hours",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="HOURS",
     help="Start no fit after this time; the same command continues.",
 )
@@ -46,7 +41,7 @@ from kernbench.cli.running import SCALES, Repeats, show, use_data
 @click.option("--skip", multiple=True, metavar="PATTERN", help="In this call, leave out what matches; may be repeated.")
 @click.option(
     "--earlier",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     help="Earlier records, a folder or a packed file, by whose times long fits are run last. "
     "[default: reports/ of the checkout]",
 )

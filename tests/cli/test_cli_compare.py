@@ -36,5 +36,6 @@ def test_mistakes_are_refused_in_one_line(refused, stores):
     before, _ = stores
     assert "no results folder 'nowhere'" in refused("compare", before, "nowhere")
     assert "two folders" in refused("compare", before)
+    assert "'nan' is not a number" in refused("compare", "a", "b", "--tolerance", "nan")
     assert "one folder" in refused("compare", "a", "b", "--commits", "1111", "2222")
     assert "it has records of" in refused("compare", before, "--commits", "zzzz", "yyyy")

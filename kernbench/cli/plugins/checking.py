@@ -1,18 +1,19 @@
 """``kernbench check``: does a solver or an experiment of the user's own keep what kernbench promises?"""
 
 import shlex
-from pathlib import Path
 
 import click
+
+from kernbench.cli.types import FilePath, Number
 
 FAILED = 1  # exit code
 
 
 @click.command("check")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=FilePath())
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=120.0,
     show_default=True,
     metavar="SECONDS",

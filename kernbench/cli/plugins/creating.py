@@ -8,6 +8,7 @@ from string import Template
 import click
 
 from kernbench.cli.errors import Refusing
+from kernbench.cli.types import FilePath
 
 TEMPLATES = Path(__file__).parent / "templates"
 # The smallest experiment that each kind of solver joins; a data set for a kind that joins none.
@@ -28,9 +29,7 @@ BUILT_IN = {
     },
     "estimator": {"estimator.py.txt": "kernbench/estimators/svm/$stem.py", "model.py.txt": "kernbench/_models.py"},
 }
-FOLDER = click.option(
-    "--folder", type=click.Path(path_type=Path), default=".", show_default=True, help="Folder to write to."
-)
+FOLDER = click.option("--folder", type=FilePath(), default=".", show_default=True, help="Folder to write to.")
 
 
 @click.group("new", cls=Refusing)
