@@ -91,7 +91,7 @@ class Repeats(click.ParamType):
     help="This machine, or the workers of a Dask cluster. [default: dask with --scheduler, else local]",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Address of the Dask scheduler, such as tcp://host:8786.")
-@click.option("--when-idle", is_flag=True, help="Start no fit while other programs use the processor.")
+@click.option("--when-idle", is_flag=True, help="Start no fit while other programs use the processor (with --jobs 1).")
 @click.option("--force", is_flag=True, help="Run with more threads than cores; every record says so.")
 @click.option("--dry-run", is_flag=True, help="Show what would run and how long it may take.")
 @click.pass_context

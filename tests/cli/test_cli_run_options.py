@@ -15,7 +15,8 @@ from kernbench.experiments.run import environment
         (["all", "sbp-libsvm"], "'all'"),
         (["--time-limit", "inf"], "time_limit must be a finite number of seconds, got inf"),
         (["--memory-limit", "inf"], "--memory-limit must be a finite number of MB, got inf"),
-        (["--memory-limit", "nan"], "--memory-limit must be a finite number of MB, got nan"),
+        (["--memory-limit", "nan"], "'nan' is not a number"),
+        (["--when-idle", "--jobs", "2"], "when_idle and several jobs exclude each other"),
     ],
 )
 def test_options_that_exclude_each_other_or_make_no_sense_are_refused(refused, options, message):

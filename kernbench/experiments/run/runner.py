@@ -87,13 +87,14 @@ def run(
         Address of a Dask scheduler: its workers run the cells, one at a time each, all methods of a repeat on a data
         set on one worker. A cell is stored if any of them has measured it with this code and data.
     when_idle : bool, default=False
-        Start no cell while other programs use the processor.
+        Start no cell while other programs use the processor; with one job only.
     retry : bool, default=True
         Run cells again that ran out of time or memory before, within the same limits.
     any_machine : bool, default=False
         Skip, too, what one other machine has measured with this code: all methods of a repeat on a data set.
     dry_run : bool, default=False
-        List the cells; run and write nothing, read no data file. Data are assumed to be those of the stored records.
+        List the cells; run and write nothing, read no data file but those in `datasets`. Data are assumed to be those
+        of the stored records.
     on_event : callable, optional
         Called with an :class:`~kernbench.experiments.run.progress.Event` whenever something happens.
 
@@ -120,6 +121,8 @@ def run(
         max_hours=max_hours,
         memory_limit=memory_limit,
     )
+    if when_idle and jobs > 1:
+        raise ValueError("when_idle and several jobs exclude each other: with one job, no cell runs beside another")
     chosen = {"datasets": datasets, "methods": methods, "only": only, "skip": skip, "optional": optional}
     if earlier is not None:
         chosen["seconds_of"] = Expectations(earlier).of_all

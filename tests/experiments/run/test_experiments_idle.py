@@ -56,6 +56,12 @@ def test_children_of_this_program_are_its_own(monkeypatch):
     assert idle_module._own_seconds() == 36.0
 
 
+def test_no_cell_runs_beside_another_where_cells_wait(make_experiment, fake, tmp_path):
+    """Others are looked for while none runs: with two jobs, at the beginning alone."""
+    with pytest.raises(ValueError, match="when_idle and several jobs exclude each other"):
+        run(make_experiment(fake("good")), results=tmp_path, when_idle=True, jobs=2)
+
+
 def test_only_this_machine_can_wait(make_experiment, fake, tmp_path):
     for options in ({"repeats": "auto"}, {"when_idle": True}):
         with pytest.raises(ValueError, match="for this machine, not for a cluster"):
