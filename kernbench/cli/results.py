@@ -143,6 +143,8 @@ def export_command(path, kind, results):
     form = ENDING if name.endswith(f".{ENDING}") else path.suffix.lstrip(".").lower()
     if form not in FORMATS:
         raise ValueError(unknown_name("format", form, FORMATS) + f" (the ending of {path.name})")
+    if form == ENDING and kind == "errors":
+        raise ValueError(f"a packed file, .{ENDING}, holds records: name a table, .csv, .json or .parquet, for errors")
     check_writable_file(path)
     with _noting_skipped_lines():
         records = list(_store(results).latest().values())

@@ -121,6 +121,7 @@ def test_mistakes_are_refused_in_one_line(refused, folder):
     Path("torn.jsonl.xz").write_bytes(b"no xz")
     assert "cannot read packed records" in refused("results", "merge", "torn.jsonl.xz")
     assert "unknown format 'xls'" in refused("results", "export", "all.xls")
+    assert "holds records: name a table" in refused("results", "export", "all.jsonl.xz", "--rows", "errors")
     assert "does not exist" in refused("results", "export", "nowhere/all.csv")
 
 
