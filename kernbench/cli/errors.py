@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench._names import printable
 
 DEBUG_VARIABLE = "KERNBENCH_DEBUG_TRACEBACK"
@@ -78,7 +79,8 @@ class Refusing(click.Group):
                 # In a locale without "✓" it is escaped, as on standard error.
                 sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
+            with ended_as_by_ctrl_c():
+                code = super().main(args, prog_name or "kernbench", complete_var, standalone_mode=False, **extra)
         except click.exceptions.NoArgsIsHelpError as request:
             request.show()  # a group without a command: its help, on standard error
             code = request.exit_code

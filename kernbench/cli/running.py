@@ -6,7 +6,6 @@ import shlex
 
 import click
 
-from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.cli.plugins.option import PATHS, PLUGIN
 from kernbench.cli.types import FilePath, Number
 
@@ -219,7 +218,7 @@ def show(ctx, start, results, dry_run, command):
     from kernbench.experiments import registry
 
     summary = None
-    with ended_as_by_ctrl_c(), ProgressDisplay(registry) as display:
+    with ProgressDisplay(registry) as display:
         try:
             summary = start(display)
         except KeyboardInterrupt as interrupt:

@@ -1,6 +1,7 @@
 """The command as a whole: help, names, errors, start-up."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -132,6 +133,39 @@ def test_ctrl_c_is_exit_code_130(capsys):
         a_command_that_raises(KeyboardInterrupt()).main(["go"])
     assert left.value.code == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_what_ends_a_command_is_told_as_ctrl_c_is(name):
+    """So that temporary files are removed, as those of a report that is half written."""
+    number, found = getattr(signal, name), []
+    group = errors.Refusing("kernbench")
+    group.command("go")(lambda: found.append(signal.getsignal(number)))
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit):
+            group.main(["go"])
+        assert found == [signal.default_int_handler] and signal.getsignal(number) == signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--results", ""),
+        ("run", "--data", ""),
+        ("snapshot", "--earlier", ""),
+        ("report", "--out", ""),
+        ("compare", "results", ""),
+        ("results", "clean", "--results", ""),
+        ("doctor", "--results", ""),
+        ("new", "solver", "mine", "--folder", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_empty_path_is_not_the_current_folder(refused, arguments):
+    assert "the path is empty" in refused(*arguments)
 
 
 def test_an_end_of_file_is_no_ctrl_c(capsys):

@@ -10,7 +10,6 @@ from time import perf_counter
 
 import click
 
-from kernbench._interrupts import ended_as_by_ctrl_c
 from kernbench.cli.models.estimators import NAMES, SEARCHES, check_parameters, find, parameters, summary
 from kernbench.cli.plugins.option import PLUGIN
 
@@ -205,8 +204,7 @@ def _fit(fit):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with ended_as_by_ctrl_c():
-                fit()
+            fit()
         except KeyboardInterrupt:
             interrupted = True
     seconds = perf_counter() - start
