@@ -179,7 +179,7 @@ def _registered(module, path):
             raise ValueError(f"EXPERIMENTS must hold Experiment, got {experiment!r}")
         if "quick" not in experiment.scales or not {*experiment.scales} <= {"quick", "paper"}:
             raise ValueError(f"scales of {experiment.name!r} must be 'quick' and, if you like, 'paper'")
-        if experiment.name in experiments.names():
+        if experiment.name in (*experiments.names(), "all"):  # which stands for all of them
             raise ValueError(f"there is an experiment {experiment.name!r} already: choose another name")
         experiments.EXPERIMENTS.append(experiment)
     names = tuple(experiment.name for experiment in declared)

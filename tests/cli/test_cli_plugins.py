@@ -215,10 +215,14 @@ def test_data_models_and_metrics_of_an_experiment_may_be_of_its_file(kernbench, 
         (("new", "solver", "libsvm"), "'libsvm' already"),
         (("new", "solver", "My-Solver"), "is not a valid solver name"),
         (("new", "solver", "json"), "would hide the Python module 'json'"),
+        (("new", "solver", "none"), "'none' would name the class None, a word that the file needs"),
+        (("new", "solver", "solver-entry"), "'solver-entry' would name the class SolverEntry"),
         (("new", "solver", "mine", "--kind", "kernel-svn"), "did you mean 'kernel-svm'"),
         (("new", "solver", "mine", "--folder", "nowhere"), "there is no folder 'nowhere'"),
         (("new", "experiment", "peers-svm"), "there is an experiment or a method 'peers-svm' already"),
+        (("new", "experiment", "all"), "there is an experiment or a method 'all' already"),
         (("new", "estimator", "linear-classifier"), "is not a checkout of kernbench"),
+        (("new", "estimator", "linear-svc"), "there is an estimator or a method 'linear-svc' already"),
         (("new", "solver", "mine", "--built-in"), "is not a checkout of kernbench"),
         (("new", "solver", "mine", "--built-in", "--kind", "roc-svm"), "for --kind kernel-svm only"),
         (("new", "solver", "smo", "--built-in"), "'smo' already"),
@@ -286,6 +290,12 @@ def test_a_file_is_a_data_set_of_every_experiment_that_takes_its_kind(kernbench,
     assert kernbench("report").exit_code == 0
     page = Path("reports/index.html").read_text()
     assert "my.svm" in page and "class 7 against 3" in page
+
+
+def test_a_file_that_is_given_twice_is_one_data_set(kernbench, my_file):
+    twice = ("--dataset", "my.svm", "--dataset", "./my.svm", "--only", "*/*/libsvm")
+    planned = kernbench("run", "sbp-libsvm", *twice, "--dry-run")
+    assert planned.exit_code == 0 and planned.stdout.count("my.svm") == 1
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,11 @@ def test_the_digest_is_of_all_that_is_imported_from_the_folder(tmp_path):
             "from kernbench.experiments.registry import get\nEXPERIMENTS = [get('peers-svm')]",
             "there is an experiment 'peers-svm' already",
         ),
+        (
+            "from dataclasses import replace\nfrom kernbench.experiments.registry import get\n"
+            "EXPERIMENTS = [replace(get('peers-svm'), name='all')]",
+            "there is an experiment 'all' already",
+        ),
     ],
 )
 def test_a_bad_file_is_refused_in_one_line_and_leaves_nothing(tmp_path, text, message, forgotten_plugins, monkeypatch):

@@ -1,7 +1,9 @@
 """``kernbench new``: files to begin with, of a solver, an experiment or an estimator."""
 
+import re
 import shlex
 from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 from string import Template
 
@@ -115,7 +117,8 @@ def experiment_command(name, folder):
     """
     from kernbench.experiments import registry
 
-    _say_what_to_run(name, _write("experiment", "experiment", name, registry.names(), folder, experiment=name))
+    taken = (*registry.names(), "all")  # which stands for all of them
+    _say_what_to_run(name, _write("experiment", "experiment", name, taken, folder, experiment=name))
 
 
 @command.command("estimator", short_help="Write an estimator into the sources of kernbench.")
@@ -133,27 +136,29 @@ def estimator_command(name, folder):
     """
     from kernbench._models import BY_NAME
 
-    _write_built_in("estimator", name, {name} if _words(name)["Class"] in BY_NAME else (), folder)
+    is_taken = _words(name)["Class"].lower() in map(str.lower, BY_NAME)  # as 'kernbench fit' compares them
+    _write_built_in("estimator", name, {name} if is_taken else (), folder)
 
 
 def _write(template, what, name, taken, folder, *, experiment):
     """Fill in a template; reject invalid names, names that are taken, and files that exist."""
-    words = _checked_words(what, name, taken, folder)
+    template = f"{template}.py.txt"
+    words = _checked_words(what, name, taken, folder, [template])
     stem = words["stem"]
     path = folder / f"{stem}.py"
     if path.exists():
         raise ValueError(f"{path} exists already: choose another name, or remove it")
     if find_spec(stem) is not None:
         raise ValueError(f"a file {stem}.py would hide the Python module {stem!r}: choose another name")
-    _fill_in(f"{template}.py.txt", path, {**words, "file": path, "experiment": experiment})
+    _fill_in(template, path, {**words, "file": path, "experiment": experiment})
     click.echo(f"{path} written; next: kernbench check {shlex.quote(str(path))}")
     return path
 
 
 def _write_built_in(what, name, taken, checkout):
     """Write the files of a part of kernbench, and show what its list needs."""
-    words = _checked_words(what, name, taken, checkout)
     *files, (line, of_the_list) = BUILT_IN[what].items()
+    words = _checked_words(what, name, taken, checkout, [f"built_in/{template}" for template, _ in files])
     if not (checkout / of_the_list).is_file():
         raise ValueError(f"{str(checkout)!r} is not a checkout of kernbench: it has no {of_the_list}. Pass --folder")
     paths = {template: checkout / Template(place).substitute(words) for template, place in files}
@@ -166,8 +171,8 @@ def _write_built_in(what, name, taken, checkout):
     click.echo(f"Next, in {checkout / of_the_list}:\n\n{_filled(f'built_in/{line}', words)}")
 
 
-def _checked_words(what, name, taken, folder):
-    """Return what stands for the names in a template; raise ValueError for a name that is invalid or taken."""
+def _checked_words(what, name, taken, folder, templates):
+    """Return what stands for the names in templates; raise ValueError for a name that is invalid or taken."""
     from kernbench.solvers.entry_checks import NAME
 
     if not NAME.fullmatch(name):
@@ -179,7 +184,15 @@ def _checked_words(what, name, taken, folder):
         raise ValueError(f"there is {article} {what} or a method {name!r} already: choose another name")
     if not folder.is_dir():
         raise ValueError(f"there is no folder {str(folder)!r}")
-    return _words(name)
+    words = _words(name)
+    for template in templates:
+        text = (TEMPLATES / template).read_text(encoding="utf-8")
+        imported = re.search(rf"^(from|import) .*\b{words['Class']}\b", text, re.MULTILINE)
+        if "Class" in Template(text).get_identifiers() and (imported or iskeyword(words["Class"])):
+            raise ValueError(
+                f"{name!r} would name the class {words['Class']}, a word that the file needs: choose another name"
+            )
+    return words
 
 
 def _words(name):

@@ -35,12 +35,14 @@ def with_own_files(experiments, datasets):
     if datasets is None:
         return experiments, None
     known = {s.name for e in experiments for scale in e.scales.values() for s in scale.settings}
-    names = []
+    names, own = [], set()
     for dataset in datasets:
         if dataset in known or not _is_path(dataset):
             names.append(dataset)
             continue
         path = Path(dataset).resolve()
+        if path in own:  # given twice, as my.svm and ./my.svm
+            continue
         if not path.is_file():
             raise FileNotFoundError(f"there is no data file {dataset}, and no data set of that name")
         try:
@@ -51,6 +53,7 @@ def with_own_files(experiments, datasets):
             raise ValueError(f"{dataset}: there is a data set {path.name!r} already; rename the file")
         experiments = _with_file(experiments, path)
         known.add(path.name)
+        own.add(path)
         names.append(path.name)
     return experiments, names
 
