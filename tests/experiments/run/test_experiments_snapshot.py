@@ -166,6 +166,15 @@ def test_a_snapshot_cut_short_says_what_is_left_and_continues(tmp_path, make_exp
     assert manifest["cut"] == [] and manifest["records_ok"] == 20
 
 
+def test_a_cell_that_fails_again_is_one_record_of_the_manifest(tmp_path, make_experiment, fake, clean):
+    settings = (Setting("absent", {}, loader="experiment_fakes:load_nothing"),)
+    for _ in range(2):
+        snapshot(tmp_path, experiments=[make_experiment(fake("good"), settings=settings)], scale="quick")
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert len(Store(tmp_path).records("fake")) == 2
+    assert (manifest["records"], manifest["records_ok"], manifest["machines"][0]["records"]) == (1, 0, 1)
+
+
 def test_a_part_may_have_more_repeats_than_the_rule_gives_and_keeps_them(tmp_path, make_experiment, fake, clean):
     experiment = make_experiment(fake("first"), fake("second"), repeats=1)
     options = {"experiments": [experiment], "scale": "quick"}
