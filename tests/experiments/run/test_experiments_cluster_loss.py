@@ -1,9 +1,11 @@
 """What becomes of cells when workers of a cluster are lost, lack data or differ: on fake workers, without Dask."""
 
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
+from kernbench._version import __version__
 from kernbench.experiments import Setting, plugins
 from kernbench.experiments.run import runner
 from kernbench.experiments.run.cells import plan
@@ -200,6 +202,18 @@ def test_a_worker_that_is_lost_during_the_preparation_is_named(monkeypatch):
     with pytest.raises(ValueError, match="worker tcp://a was lost"):
         with runner._where("tcp://scheduler", {}, 1, False):
             raise Lost("tcp://a")
+
+
+def test_a_worker_with_too_few_threads_is_named(monkeypatch):
+    found = MACHINE | {"kernbench": __version__, "pid": 1}
+    monkeypatch.setattr(Worker, "_submit", lambda self, function: FakeAnswer(dict(found)))
+    presence = SimpleNamespace(threads=lambda: {"tcp://a": 1})
+    with pytest.raises(ValueError, match="worker tcp://a was started with --nthreads 1, and a fit takes 2 threads"):
+        Worker(None, presence, "tcp://a", {"fake": 2, "other": None}, False)
+    Worker(None, presence, "tcp://a", {"fake": 2}, True)
+    Worker(None, presence, "tcp://a", {"fake": 1, "other": None}, False)
+    with pytest.raises(Lost):  # it ended after it had answered
+        Worker(None, presence, "tcp://b", {"fake": 1}, False)
 
 
 def test_jobs_and_clusters_exclude_each_other(make_experiment, fake, tmp_path):

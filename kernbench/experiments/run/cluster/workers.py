@@ -6,7 +6,7 @@ from time import monotonic, sleep
 from kernbench._version import __version__
 from kernbench.experiments import plugins
 from kernbench.experiments.run.cluster import remote
-from kernbench.experiments.run.machine import Machine, threads_of
+from kernbench.experiments.run.machine import Machine
 from kernbench.experiments.run.schedule import POLL_SECONDS
 
 CONNECT_SECONDS = 10.0
@@ -115,9 +115,17 @@ class Worker:
             raise ValueError(
                 f"worker {address} has kernbench {found['kernbench']}, this process has {__version__}: install the same"
             )
-        n_threads = presence.threads()[address]
+        n_threads = presence.threads().get(address)
+        if n_threads is None:
+            raise Lost(address)
+        most = max(filter(None, declared.values()), default=1)
+        if most > n_threads and not force:
+            raise ValueError(
+                f"worker {address} was started with --nthreads {n_threads}, and a fit takes {most} threads, so that "
+                f"times would mean nothing: start it with --nthreads {most}, or run with fewer --threads, or --force"
+            )
         del found["pid"]
-        threads = {name: threads_of(1, count, n_threads, force) for name, count in declared.items()}
+        threads = {name: count or n_threads for name, count in declared.items()}
         self.machine = Machine(
             found, threads, self._describe, digest=lambda names: self._submit(remote.digest, names).result()
         )
