@@ -30,6 +30,8 @@ class Run:
         Start cells only while nothing else uses the machine.
     any_machine : bool, default=False
         As of :func:`~kernbench.experiments.run.stored.stored`.
+    known : list of dict
+        The records that were read.
     """
 
     def __init__(
@@ -45,11 +47,12 @@ class Run:
         auto=None,
         when_idle=False,
         any_machine=False,
+        known=(),
     ):
         self.store, self.expectations, self.where, self.limits = store, expectations, where, limits
         self._auto, self._any_machine = auto, any_machine
         self._idle = IdleMachine(lambda message: self.tell("note", message=message)) if when_idle else None
-        self._claims, self._others = Claims(store.folder), Others(store, positions)
+        self._claims, self._others = Claims(store.folder), Others(store, positions, known)
         self.on_event = on_event or (lambda event: None)
         self.n_done = self.n_cells = 0
         self.unfinished = {}  # place -> cell

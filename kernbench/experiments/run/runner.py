@@ -162,7 +162,7 @@ def run(
         if scheduler is None and not {cell.place for cell in expected} <= set(of_any_code):
             launching.prepare()  # early, since it takes as long as the rest of the preparation
         _warn(notes, on_event)
-        options = {"auto": auto, "when_idle": when_idle, "any_machine": any_machine}
+        options = {"auto": auto, "when_idle": when_idle, "any_machine": any_machine, "known": records}
         current = Run(store, positions, expectations, place, limits, max_hours, on_event, **options)
         try:
             return current.run(cells, gaps, good)

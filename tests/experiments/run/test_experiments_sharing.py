@@ -73,6 +73,19 @@ def test_records_of_this_run_are_not_those_of_another(tmp_path, make_record):
     assert others.record(tasks["a"]) is None and others.record(tasks["b"])["key"] == "b"
 
 
+def test_a_failure_of_before_is_tried_again_though_its_file_is_cleaned_meanwhile(tmp_path, make_record):
+    store, failed = Store(tmp_path), make_record(key="a", status="error", error="no luck")
+    for _ in range(2):
+        store.append(failed)
+    position = store.since("fake", None)[1]
+    others = Others(store, {"fake": position}, store.records("fake"))
+    task = SimpleNamespace(key="a", cell=SimpleNamespace(experiment="fake"))
+    assert store.clean("fake")[0] == 1 and others.record(task) is None
+    again = failed | {"started": "2025-01-02T00:00:00+00:00"}
+    store.append(again)
+    assert others.record(task) == again
+
+
 SCRIPT = """
 import json, sys
 sys.path[:] = {path!r}

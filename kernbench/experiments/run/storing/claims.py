@@ -62,10 +62,13 @@ class Others:
     store : Store
     positions : dict of str to tuple
         Where the file of each experiment ended before this run read it.
+    known : iterable of dict
+        The records that it read: a file that `Store.clean` has replaced since is read from its beginning.
     """
 
-    def __init__(self, store, positions):
+    def __init__(self, store, positions, known=()):
         self._store, self._positions = store, positions
+        self._known = {(record["key"], record["started"]) for record in known}
         self._found, self._own = {}, set()
 
     def ignore(self, record):
@@ -76,5 +79,8 @@ class Others:
         """The record of a task's measurement by another run, or None. A failure counts: it is not tried at once."""
         name = task.cell.experiment
         added, self._positions[name] = self._store.since(name, self._positions[name])
-        self._found |= {record["key"]: record for record in added if record["key"] not in self._own}
+        self._found |= {record["key"]: record for record in added if self._is_of_another(record)}
         return self._found.get(task.key)
+
+    def _is_of_another(self, record):
+        return record["key"] not in self._own and (record["key"], record["started"]) not in self._known
