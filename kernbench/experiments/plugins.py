@@ -169,6 +169,8 @@ def _registered(module, path):
     for entry in entries:
         if not isinstance(entry, solvers.SolverEntry):
             raise ValueError(f"SOLVERS must hold SolverEntry, got {entry!r}")
+        if entry.name == "auto":  # the cells of this name would measure another solver
+            raise ValueError("solver='auto' leaves the choice to the estimator: choose another name for the solver")
         solvers.add(entry)
         experiments.EXPERIMENTS[:] = [
             experiment.joined_by(entry) if _fits(experiment, entry) else experiment

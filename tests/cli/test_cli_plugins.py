@@ -213,6 +213,7 @@ def test_data_models_and_metrics_of_an_experiment_may_be_of_its_file(kernbench, 
     [
         (("new", "solver", "smo"), "'smo' already"),
         (("new", "solver", "libsvm"), "'libsvm' already"),
+        (("new", "solver", "auto", "--kind", "linear-svm"), "'auto' already"),
         (("new", "solver", "My-Solver"), "is not a valid solver name"),
         (("new", "solver", "json"), "would hide the Python module 'json'"),
         (("new", "solver", "none"), "'none' would name the class None, a word that the file needs"),

@@ -153,6 +153,7 @@ def test_a_bad_file_is_refused_in_one_line_and_leaves_nothing(tmp_path, text, me
     [
         ("smo", "there is a solver 'smo' of kernel-svm already"),
         ("libsvm", "sbp-libsvm has a method 'libsvm' already"),
+        ("auto", "solver='auto' leaves the choice to the estimator"),
         ("My Solver", "is not a valid solver name"),
     ],
 )

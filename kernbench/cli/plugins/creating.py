@@ -89,7 +89,7 @@ def solver_command(name, kind, built_in, folder):
             f"Kinds with a template: {', '.join([*EXPERIMENT, *DATASET])}"
         )
     races = [experiment for experiment in experiments.EXPERIMENTS if kind in experiment.newcomers]
-    taken = {method.name for race in races for method in race.methods} | set(solvers.names(kind))
+    taken = {method.name for race in races for method in race.methods} | {*solvers.names(kind), "auto"}
     if built_in:
         if kind != "kernel-svm":
             raise ValueError("--built-in has a template for --kind kernel-svm only, of which other kinds differ little")
