@@ -25,9 +25,9 @@ def command(ctx, file, time_limit):
 
     Of every solver, the compiled core and the reference are compared step by step (or its one class on compiled and on
     reference rows); objective and certified gap are compared with those of kernbench's own solvers; resuming, a start
-    from another C, seeds, threads and bad input are tried. The functions test_… of the file are run, and every method
-    of its experiments on every data set at quick scale. Each check has its own process. The exit code is 1 if a check
-    failed.
+    from another C, seeds, threads and bad input are tried. The functions test_… of the file that take no arguments are
+    run, and the methods of its experiments on their data sets at quick scale, but for methods with a time budget or
+    whose package is missing. Each check has its own process. The exit code is 1 if a check failed.
 
     \b
     Examples:
