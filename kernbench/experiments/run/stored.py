@@ -1,6 +1,7 @@
 """Which cells have a record already: of this machine or, where that is asked for, of any."""
 
 from kernbench.experiments.run.cells import cell_key
+from kernbench.experiments.run.storing.cleaning import newest_of, start_of
 
 # Entries of a record's environment that describe the machine and enter its key.
 MACHINE = ("processor", "n_threads", "blas")
@@ -59,7 +60,7 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     ----------
     cells : list of Cell
     records : list of dict
-        Those that count, oldest first.
+        Those that count. Of each measurement one does: the newest, but a success before a later failure.
     machines : list of Machine
         Those that run cells now.
     checksum_of : callable
@@ -73,7 +74,7 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     dict of tuple to dict
     """
     of_place, found, races = {}, {}, {}
-    for record in records:
+    for record in sorted(newest_of(records).values(), key=start_of):
         of_place.setdefault(place_of(record), []).append(record)
     for cell in cells:
         races.setdefault((cell.experiment, cell.dataset, cell.repeat), []).append(cell)

@@ -8,6 +8,17 @@ from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.stored import stored
 
 
+def test_a_later_failure_does_not_stand_for_a_success(make_experiment, fake, make_record):
+    """As after a merge of the records of two machines of one kind, in a run that tries no timeout again."""
+    (cell,) = plan([make_experiment(fake("good"))], "quick")[0]
+    machine = SimpleNamespace(key=lambda cell, checksum: "a")
+    made = [make_record(key="a", status=status, started=f"2025-01-0{day}T00:00:00+00:00")
+            for day, status in enumerate(("timeout", "ok", "timeout"), 1)]  # fmt: skip
+    found = stored([cell], made, [machine], lambda cell, record: "abc")
+    assert [record["status"] for record in found.values()] == ["ok"]
+    assert stored([cell], made[::2], [machine], lambda cell, record: "abc") == {cell.place: made[2]}
+
+
 def environment(processor):
     return {"processor": processor, "n_threads": 1, "blas": "a blas"}
 
