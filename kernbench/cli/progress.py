@@ -9,6 +9,8 @@ from rich.text import Text
 from kernbench.cli.console import stderr
 from kernbench.report import text
 
+OVERDUE = 10.0  # seconds after which an estimate is said to have been wrong
+
 
 class _Remaining(ProgressColumn):
     """Column with the estimated time left, counted down between two events."""
@@ -26,6 +28,8 @@ class _Remaining(ProgressColumn):
         if self.estimate is None:
             return Text("remaining: not known yet", style="dim")
         left = self.estimate - (monotonic() - self.since)
+        if left < -OVERDUE:
+            return Text(f"{text.duration(-left)} more than estimated", style="dim")
         return Text(f"about {text.duration(left)} to go" if left >= 1 else "nearly done", style="dim")
 
 

@@ -12,7 +12,7 @@ import pytest
 from kernbench.cli.progress import ProgressDisplay
 from kernbench.experiments import registry
 from kernbench.experiments.run import runner
-from kernbench.experiments.run.progress import PlannedCell, RunSummary
+from kernbench.experiments.run.progress import Event, PlannedCell, RunSummary
 from kernbench.experiments.run.storing.store import Store
 
 FAST = ("sbp-libsvm", "--method", "libsvm", "--dataset", "checkerboard", "--repeats", "1")
@@ -155,10 +155,6 @@ def test_a_real_interrupt_loses_no_finished_fit(tmp_path, how):
 
 
 def test_the_bar_shows_cells_without_markup_accidents(capsys):
-    from types import SimpleNamespace
-
-    from kernbench.experiments.run.progress import Event
-
     cell = SimpleNamespace(place=1, dataset="[red]x[/]", method="m", repeat=0, experiment="sbp-libsvm")
     failed = {"status": "error", "error": "[bold", "seconds": {}}
     with ProgressDisplay(registry) as display:
@@ -169,6 +165,18 @@ def test_the_bar_shows_cells_without_markup_accidents(capsys):
         display(Event("some later kind of event"))
     shown = capsys.readouterr().err
     assert "[red]x[/] / m / repeat 0: error: [bold" in shown and "a [peer] is missing" in shown
+
+
+def test_a_fit_that_takes_longer_than_estimated_is_not_nearly_done(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("kernbench.cli.progress.monotonic", lambda: clock[0])
+    with ProgressDisplay(registry) as display:
+        display(Event("note", remaining=30.0))
+        shown = []
+        for now in (110.0, 129.5, 139.0, 3730.0):
+            clock[0] = now
+            shown.append(display._remaining.render(None).plain)
+    assert shown == ["about 20 s to go", "nearly done", "nearly done", "60 min more than estimated"]
 
 
 def test_report_without_records_says_what_to_run(refused, tmp_path):
