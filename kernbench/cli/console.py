@@ -1,6 +1,7 @@
 """The terminal: one console for standard output, one for standard error."""
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from kernbench._names import printable
@@ -20,12 +21,13 @@ def stderr():
 
 
 def table(title, headings, rows):
-    """Return a table without borders, its first column coloured. Fields are one line of plain text, not markup."""
+    """Return a table without borders, its first column coloured. All is plain text, not markup; fields are one line."""
     from rich.text import Text
 
-    drawn = Table(title=title, title_justify="left", title_style="bold", box=None, header_style="bold", pad_edge=False)
+    drawn = Table(title=escape(title), title_justify="left", title_style="bold", box=None, header_style="bold",
+                  pad_edge=False)  # fmt: skip
     for i, heading in enumerate(headings):
-        drawn.add_column(heading, style="cyan" if i == 0 else None, no_wrap=i == 0, overflow="fold")
+        drawn.add_column(escape(heading), style="cyan" if i == 0 else None, no_wrap=i == 0, overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(printable(" ".join(str(field).split()))) for field in row))
     return drawn

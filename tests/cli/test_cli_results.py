@@ -41,6 +41,13 @@ def test_show_counts_failures_and_dates_the_newest(kernbench, folder, recorded):
     assert line[2:4] == [str(len(recorded) + 1), "1"] and line[-1] == "2099-01-02"
 
 
+def test_the_name_of_a_folder_is_no_markup(kernbench, folder):
+    for name in ("runs[old]", "runs[red]"):
+        Path("results").rename(name)
+        assert f"Records in {name} " in kernbench("results", "show", "--results", name).stdout
+        Path(name).rename("results")
+
+
 def test_merge_adds_what_is_missing(kernbench, folder, recorded):
     assert (
         f"{len(recorded)} records added to all" in kernbench("results", "merge", "results", "--results", "all").output
