@@ -1,4 +1,4 @@
-"""Types of options and arguments that reject what click's own accept by mistake: an empty path, and NaN."""
+"""Types of options and arguments: as click's own, but an empty path and NaN are rejected."""
 
 import math
 from pathlib import Path
@@ -7,7 +7,7 @@ import click
 
 
 class FilePath(click.Path):
-    """A path. An empty one, as of a variable of the shell that is not set, would be the current folder."""
+    """A path; an empty one, as of a shell variable that is not set, would stand for the current folder."""
 
     def __init__(self):
         super().__init__(path_type=Path)
@@ -20,7 +20,7 @@ class FilePath(click.Path):
 
 
 class Number(click.FloatRange):
-    """A number in a range, which NaN is in no comparison with its ends."""
+    """A number in a range; its ends do not exclude NaN."""
 
     def convert(self, value, param, ctx):
         """Return a float."""
