@@ -80,6 +80,12 @@ def test_git_is_not_to_be_installed_by_pip(monkeypatch):
     assert pip == "python -m pip install virtualenv" and "pip" not in git
 
 
+def test_the_packages_of_dask_are_those_of_the_extra(monkeypatch):
+    monkeypatch.setattr(surroundings, "find_spec", lambda module: None)
+    (found,) = surroundings.dask()
+    assert found.remedy == "python -m pip install 'dask[array,dataframe]' distributed"
+
+
 def test_a_module_that_cannot_be_imported_is_broken(monkeypatch):
     def fail(name):
         raise ImportError("undefined symbol")

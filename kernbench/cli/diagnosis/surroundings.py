@@ -55,7 +55,8 @@ def asv():
 def dask():
     """Dask, for experiments on several machines."""
     if find_spec("dask") is None or find_spec("distributed") is None:
-        return [Finding("Dask", LACK, "not installed: one machine only", install("'dask[distributed]'"))]
+        remedy = install("'dask[array,dataframe]'", "distributed")  # as kernbench[dask] has them
+        return [Finding("Dask", LACK, "not installed: one machine only", remedy)]
     return [Finding("Dask", OK, f"dask {version('dask')}, distributed {version('distributed')}")]
 
 
