@@ -20,7 +20,7 @@ class FilePath(click.Path):
 
 
 class Number(click.FloatRange):
-    """A number in a range; its ends do not exclude NaN."""
+    """A number in a range; comparisons with the ends of the range alone would accept NaN."""
 
     def convert(self, value, param, ctx):
         """Return a float."""
