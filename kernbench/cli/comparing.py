@@ -31,7 +31,7 @@ def command(ctx, folders, commits, tolerance, output):
     accuracies are compared by medians, with a rank test that is corrected for the number of tests, and only if both
     sides have at least five repeats (of times and memory: on one machine). Changes that need more repeats are listed as
     "not decided": ten repeats can decide about 900 tests of times, fifteen about 160 of accuracies. The exit code is 1
-    if something became worse, 0 if not, and 2 for an error in the command.
+    if something became worse, 0 if not, and 2 for an error in the command or where the two have no fit in common.
 
     \b
     Examples:
@@ -69,5 +69,7 @@ def command(ctx, folders, commits, tolerance, output):
     else:
         for title, headings, rows in as_tables(outcome):
             print_table(title, headings, rows)
+    if not outcome.changes:  # which must not pass for "nothing became worse"
+        raise ValueError("nothing can be compared: the two sides have no fit in common")
     if outcome.having(WORSE):
         ctx.exit(REGRESSION)

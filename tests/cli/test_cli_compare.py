@@ -32,6 +32,14 @@ def test_the_exit_code_says_whether_something_became_worse(kernbench, stores):
     assert kernbench("compare", before, after, "--markdown").stdout.startswith("### Changes")
 
 
+def test_sides_without_a_common_fit_are_not_said_to_be_no_worse(kernbench, stores):
+    before, after = map(Path, stores)
+    (path,) = after.glob("*.jsonl")
+    path.write_text("".join(json.dumps(json.loads(line) | {"dataset": "other"}) + "\n" for line in path.open()))
+    done = kernbench("compare", before, after)
+    assert done.exit_code == 2 and "other" in done.stdout and "no fit in common" in done.stderr
+
+
 def test_mistakes_are_refused_in_one_line(refused, stores):
     before, _ = stores
     assert "no results folder 'nowhere'" in refused("compare", before, "nowhere")
