@@ -39,7 +39,9 @@ class Repeats(click.ParamType):
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Fits to run at the same time.")
 @click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads of each fit. [default: what the experiment declares]"
+    "--threads",
+    type=click.IntRange(min=1),
+    help="Threads of each fit. [default: what the experiment declares, else the cores divided by --jobs]",
 )
 @click.option(
     "--repeats",
@@ -279,5 +281,5 @@ def _print_summary(summary, results, command):
         click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
     elsewhere = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
     if holds_compact("reports") and "--compact" not in command:
-        elsewhere += " --out results/report"
+        elsewhere += f" --out {shlex.quote(str(results / 'report'))}"
     click.echo(f"Next: {command}{elsewhere}")

@@ -93,6 +93,8 @@ def test_the_report_of_a_checkout_is_not_replaced(kernbench, refused, asked, tmp
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "records.jsonl.xz").touch()
     assert kernbench("run").stdout.endswith("Next: kernbench report --out results/report\n")
+    elsewhere = kernbench("run", "--results", "week").stdout
+    assert elsewhere.endswith("Next: kernbench report --results week --out week/report\n")
     assert "reports holds a compact report" in refused("report")
 
 
