@@ -52,8 +52,8 @@ def feature_block(
     Notes
     -----
     Columns b m to (b + 1) m of ``RandomFeatures(kernel, n, block_size=m, random_state=seed)`` are
-    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is not a sum, n a multiple of m, and
-    an m that is made of whole draws, such as pairs.
+    ``sqrt(m / n) * feature_block(seed, b, m, X, kernel)``, for a kernel that is not a sum, features of the same form
+    (of Linear and Hellinger ``form="random"``), n a multiple of m, and an m that is made of whole draws, such as pairs.
 
     To use the same block for many batches of rows, draw it once with `FeatureBlocks`.
     """
@@ -100,6 +100,7 @@ class FeatureBlocks:
         if not isinstance(kernel, Kernel):
             raise ValueError(f"kernel must be a kernel object, such as kernbench.kernels.Gaussian(), got {kernel!r}")
         self.kernel, self.n_columns = (kernel, int(check_number("n_columns", n_columns, at_least=1, whole=True)))
+        self._n_features_in = n_features_in
         self._terms = plan(kernel, self.n_columns, n_features_in, form, draws, may_be_exact=False)
         self._cache, self._sizes, self._room, self._second = {}, {}, cache_bytes, second_stream
 
@@ -118,6 +119,7 @@ class FeatureBlocks:
 
     def write(self, X: Rows, drawn: Any, out: Any) -> None:
         """Write the features of checked rows X to `out`, (n, n_columns); `drawn` is for rows of this kind."""
+        self._check_width(X)
         for term, (span, numbers) in zip(self._terms, drawn):
             term.write(X, numbers, span, out[:, term.first_column : term.first_column + term.n_columns])
 
@@ -149,8 +151,15 @@ class FeatureBlocks:
         -------
         ndarray of shape (n, n_outputs)
             It does not depend on the number of threads.
+
+        Raises
+        ------
+        ValueError
+            For a seed or numbers out of range, and for X or A of another shape.
         """
-        blocks = np.asarray(blocks, dtype=np.int64)
+        self._check_width(X)
+        check_number("seed", seed, at_least=0, at_most=MAX_SEED, whole=True)
+        blocks = _checked_blocks(blocks)
         if A.shape[:2] != (len(blocks), self.n_columns):
             raise ValueError(f"{len(blocks)} blocks of {self.n_columns} columns, but A has shape {A.shape}")
         out = np.zeros((X.shape[0], A.shape[2])) if out is None else out
@@ -186,6 +195,11 @@ class FeatureBlocks:
                 total += features.T @ G[part].astype(features.dtype, copy=False)
         return total
 
+    def _check_width(self, X):
+        """Raise ValueError for rows of another width, which the loops over their entries would not notice."""
+        if X.shape[1] != self._n_features_in:
+            raise ValueError(f"X has {X.shape[1]} columns, but the blocks are for rows of {self._n_features_in}")
+
     def _drawn(self, k, seed, group, at_once, dtype, by_entries):
         """Return the span of a group of blocks of term k, and what is drawn for it."""
         key = _key(k, seed, group, dtype, by_entries)
@@ -212,6 +226,14 @@ class FeatureBlocks:
         self._sizes[key] = size
         if self._room < 0 and self._cache.pop(key, None) is not None:  # another thread may have been faster
             self._room += size
+
+
+def _checked_blocks(blocks):
+    """Return numbers of blocks as an array of int64; raise ValueError unless they are integers in their range."""
+    numbers = np.asarray(blocks)
+    if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() > MAX_BLOCK):
+        raise ValueError(f"blocks must be integers of at least 0 and at most {MAX_BLOCK}, got {blocks!r}")
+    return numbers.astype(np.int64, copy=False)
 
 
 def _key(k, seed, group, dtype, by_entries):

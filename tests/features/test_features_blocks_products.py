@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from kernbench.features.blocks import FeatureBlocks, _size_of, feature_block
 from kernbench.features.maps import rows
 from kernbench.features.maps.forms import terms_of
-from kernbench.kernels import Gaussian, SkewedChiSquared
+from kernbench.kernels import ChiSquared, Gaussian, Polynomial, SkewedChiSquared
 
 RTOL = {"float64": 1e-12, "float32": 2e-5}
 
@@ -140,6 +140,38 @@ def test_the_last_block_is_multiplied_as_others():
 def test_coefficients_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="2 blocks of 32 columns"):
         blocks_of(Plain, 32, 3).multiply(np.ones((4, 3)), 0, [0, 1], np.zeros((2, 16, 1)))
+
+
+@pytest.mark.parametrize(
+    ("seed", "blocks", "message"),
+    [
+        (0, [-1], r"blocks must be integers of at least 0 and at most 4294967295, got \[-1\]"),
+        (0, [2**32], "blocks must be integers"),
+        (0, [2**64], "blocks must be integers"),
+        (0, [0.5], "blocks must be integers"),
+        (-1, [0], "seed must be an integer of at least 0"),
+        (1.5, [0], "seed must be an integer"),
+    ],
+)
+def test_numbers_of_blocks_that_do_not_exist_are_refused(seed, blocks, message):
+    """They gave zeros, the features of another block, or an overflow."""
+    with pytest.raises(ValueError, match=message):
+        blocks_of(Plain, 32, 3).multiply(np.ones((4, 3)), seed, blocks, np.zeros((1, 32, 1)))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), ChiSquared(), Polynomial(2)])
+@pytest.mark.parametrize("width", [2, 40])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_rows_of_another_width_are_refused(kernel, width, storage):
+    X, maker = storage(np.eye(4, width)), FeatureBlocks(kernel, 12, 3)
+    message = f"X has {width} columns, but the blocks are for rows of 3"
+    for compute in (
+        lambda: maker.features(X, 0, 0),
+        lambda: maker.multiply(X, 0, [0], np.zeros((1, 12, 1))),
+        lambda: maker.transposed(X, 0, 0, np.zeros((4, 1))),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compute()
 
 
 def test_sparse_rows_whose_zeros_are_lifted_stay_sparse():
