@@ -16,6 +16,7 @@ from kernbench.kernels.functions import (
     ExponentialChiSquared,
     Gaussian,
     Hellinger,
+    Intersection,
     Laplacian,
     Linear,
     Polynomial,
@@ -81,6 +82,22 @@ def test_a_name_is_refused_for_a_lack_of_random_features_if_its_kernel_has_none(
 def test_what_does_not_go_together(kernel, parameters, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         RandomFeatures(kernel, **parameters).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "form", "n_features", "message", "enough"),
+    [
+        (Gaussian() + Laplacian(), "pair", 5, "multiple of 2 and at least 4, got 5; take 4 or 6, or form='phase'", 4),
+        (Gaussian() + Laplacian(), "pair", 2, "2 columns at a time here, for each of 2 terms", 4),
+        (ChiSquared() + Intersection(), "vector", 6, "at least 12, got 6; take 12, or form='scalar'", 12),
+    ],
+)
+def test_the_columns_that_a_sum_needs_are_those_of_all_its_terms(kernel, form, n_features, message, enough):
+    """The message was about the share of one term, and its advice led to the same message."""
+    features = RandomFeatures(kernel, n_features, form=form)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        features.fit(X)
+    assert features.set_params(n_features=enough).fit_transform(X).shape == (10, enough)
 
 
 @pytest.mark.parametrize("kernel", [ExponentialChiSquared(), Gaussian() + ExponentialChiSquared()])

@@ -113,7 +113,7 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
     Raises
     ------
     ValueError
-        If the form is unknown, is not offered by the kernel or does not fit the number of columns.
+        If the form is unknown or is not offered by the kernel.
     """
     check_name("form", form, ALL_FORMS)
     allowed = forms_of(factors)
@@ -125,15 +125,32 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
         names = " times ".join(type(factor).__name__ for factor in factors)
         choice = ", ".join(repr(name) for name in ("auto", *allowed))
         raise ValueError(f"{names} has no features of form {form!r}; form must be one of {choice}")
-    step = columns_per_draw(form, n_features_in)
-    if form != "exact" and n_columns % step:
-        below = n_columns // step * step
-        near = f"{below} or {below + step}" if below else f"{step}"
-        raise ValueError(
-            f"form={form!r} makes {step} columns at a time here: the number of features must be a multiple "
-            f"of {step}, got {n_columns}; take {near}, or form={allowed[1]!r}"
-        )
     return form
+
+
+def check_columns(form, n_columns, terms, n_features_in):
+    """Raise ValueError unless `n_columns` columns are whole draws of `form` for each term of a kernel.
+
+    Parameters
+    ----------
+    form : str
+    n_columns : int
+        Of all terms together.
+    terms : list of tuple of Kernel
+        The factors of each term, all of which have the form.
+    n_features_in : int
+    """
+    step = columns_per_draw(form, n_features_in)
+    least = step * len(terms)
+    if step == 1 or (n_columns % step == 0 and n_columns >= least):
+        return
+    below = n_columns // step * step
+    near = f"{below} or {below + step}" if below >= least else f"{least}"
+    each, also = (f", for each of {len(terms)} terms", f" and at least {least}") if len(terms) > 1 else ("", "")
+    raise ValueError(
+        f"form={form!r} makes {step} columns at a time here{each}: the number of features must be a multiple "
+        f"of {step}{also}, got {n_columns}; take {near}, or form={forms_of(terms[0])[1]!r}"
+    )
 
 
 def check_draws(factors, form, draws):

@@ -6,7 +6,15 @@ from functools import lru_cache
 from kernbench.features.draws.spans import Span
 from kernbench.features.maps.additive import AdditiveMap
 from kernbench.features.maps.base import ExactMap, FeatureMap, ProjectionMap
-from kernbench.features.maps.forms import ADDITIVE, check_draws, columns_per_draw, forms_of, resolve_form, terms_of
+from kernbench.features.maps.forms import (
+    ADDITIVE,
+    check_columns,
+    check_draws,
+    columns_per_draw,
+    forms_of,
+    resolve_form,
+    terms_of,
+)
 from kernbench.features.maps.products import product_map
 from kernbench.features.maps.sketches import RandomDegreeMap, TensorSketchMap
 
@@ -77,10 +85,14 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     if form == "exact" and not may_be_exact:
         raise ValueError("form='exact' has finitely many features, so it cannot be drawn in blocks; take form='random'")
     terms = terms_of(kernel)
-    shares = _shares([factors for _, factors in terms], n_columns, n_features_in, form, may_be_exact)
+    all_factors = [factors for _, factors in terms]
+    shares = _shares(all_factors, n_columns, n_features_in, form, may_be_exact)
+    forms = [
+        resolve_form(factors, form, share, n_features_in, may_be_exact) for factors, share in zip(all_factors, shares)
+    ]
+    check_columns(form, n_columns, all_factors, n_features_in)
     made, index, column = [], 0, 0
-    for (weight, factors), share in zip(terms, shares):
-        its_form = resolve_form(factors, form, share, n_features_in, may_be_exact)
+    for (weight, factors), its_form, share in zip(terms, forms, shares):
         check_draws(factors, its_form, draws)
         width = n_features_in if its_form == "exact" else share
         numbered = tuple(enumerate(factors, start=index))
