@@ -204,6 +204,16 @@ def test_single_precision(root):
         assert np.abs(single @ single.T - double @ double.T).max() < 2e-4 * np.abs(kernel(X)).max()
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix])
+def test_float32_rows_of_a_map_of_float64_rows_are_as_accurate_as_their_entries(root, storage):
+    """The root amplified the rounding errors of float32 kernel values, up to 1e5 times."""
+    rows = np.random.default_rng(1).normal(size=(600, 2)).astype(np.float32)
+    model = Nystroem(Gaussian(3.0), 300, root=root, random_state=0).fit(storage(rows.astype(np.float64)))
+    single, double = (model.transform(storage(rows.astype(dtype))) for dtype in (np.float32, np.float64))
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, double.astype(np.float32))
+
+
 def test_precomputed_kernel_is_the_kernel(root):
     K = Gaussian(1.5)(X)
     for choice in ("uniform", "stratified", "leverage"):

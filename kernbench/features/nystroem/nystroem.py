@@ -102,7 +102,8 @@ class Nystroem(KernelTransformer):
     With ``root="cholesky"``, the first j columns are the features of the first j rows of ``landmarks_``: a
     smaller map is a slice of the larger one.
 
-    Landmarks and features do not depend on the number of threads, bit for bit.
+    Landmarks and features do not depend on the number of threads, bit for bit. Features of float32 rows are computed in
+    float64, and rounded, by a map that was fitted to float64 rows.
 
     References
     ----------
@@ -278,6 +279,13 @@ class Nystroem(KernelTransformer):
         return self.normalization_.shape[0]
 
     def _write(self, X, out):
+        is_wider = self.landmarks_.dtype == np.float64 and not is_precomputed(self.kernel_)
+        if out.dtype == np.float32 and is_wider:
+            # The root of float64 landmarks has directions that would amplify the rounding errors of float32 values.
+            wide = np.empty(out.shape)
+            self._write(X.astype(np.float64), wide)
+            out[:] = wide
+            return
         root = np.ascontiguousarray(self.normalization_, dtype=out.dtype)
         if self._is_triangular:
             out[:] = self._block(X)
