@@ -130,6 +130,31 @@ def test_what_is_no_kernel_is_warned_of_though_its_diagonal_is_positive(root):
         Nystroem("precomputed", 2, root=root).fit(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
+def sigmoid(A, B):
+    """It is not positive semi-definite."""
+    return np.tanh(A @ B.T - 3.0)
+
+
+@pytest.mark.parametrize("landmarks", ["uniform", "leverage"])
+@pytest.mark.parametrize("kernel", [sigmoid, "precomputed"])
+def test_what_is_no_kernel_is_warned_of_however_landmarks_are_drawn(landmarks, kernel):
+    """Leverage scores ended in an error about a leading minor."""
+    rows = np.random.default_rng(1).normal(size=(600, 2))
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model = Nystroem(kernel, 20, landmarks=landmarks, random_state=0)
+        features = model.fit_transform(sigmoid(rows, rows) if kernel == "precomputed" else rows)
+    assert np.all(np.isfinite(features))
+
+
+@pytest.mark.filterwarnings("error")
+def test_leverage_scores_of_a_kernel_up_to_rounding():
+    """Of a float32 matrix of rank 4 the smallest eigenvalue is below -1e-10 times the largest."""
+    rows = np.random.default_rng(1).normal(size=(500, 4))
+    K = (rows @ rows.T).astype(np.float32)
+    features = Nystroem("precomputed", 100, landmarks="leverage", random_state=0).fit_transform(K)
+    np.testing.assert_allclose(features @ features.T, K, atol=1e-3)
+
+
 def test_a_kernel_up_to_rounding_is_not_warned_of():
     for dtype in (np.float32, np.float64):
         K = (X @ X.T).astype(dtype)

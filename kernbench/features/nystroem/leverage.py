@@ -89,7 +89,9 @@ def scores_by_sample(kernel, X, diagonal, rows, sample, inclusion, dimension):
     """
     root = 1.0 / np.sqrt(inclusion)
     K = root[:, None] * _values(kernel, X, sample, sample) * root
-    ridge = ridge_of_dimension(np.linalg.eigvalsh(K), dimension)
+    eigenvalues = np.linalg.eigvalsh(K)
+    # Twice as far as the smallest eigenvalue is below 0, by rounding or because K is that of no kernel.
+    ridge = max(ridge_of_dimension(eigenvalues, dimension), -2.0 * float(eigenvalues[0]))
     K[np.diag_indices_from(K)] += ridge
     factor = cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     scores = np.empty(len(rows))

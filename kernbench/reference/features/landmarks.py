@@ -116,7 +116,7 @@ def scores_by_sample(kernel, X, rows, sample, inclusion, dimension):
     """
     weight_root = 1 / np.sqrt(inclusion)
     s, U = np.linalg.eigh(weight_root[:, None] * _values(kernel, X, sample, sample) * weight_root)
-    ridge = ridge_of_dimension(s, dimension)
+    ridge = max(ridge_of_dimension(s, dimension), -2.0 * s[0])  # so that s + ridge is positive
     projected = (_values(kernel, X, rows, sample) * weight_root) @ U
     scores = (np.diag(_values(kernel, X, rows, rows)) - np.sum(projected**2 / (s + ridge), axis=1)) / ridge
     return np.clip(scores, np.finfo(float).eps, 1.0), ridge
