@@ -68,6 +68,20 @@ def test_the_objective_of_few_rows_is_that_of_all(twin, noisy):
 
 
 @by_twin
+@pytest.mark.parametrize("n_iter", [2, 12])
+def test_rows_without_weight_do_not_count_towards_the_cap(twin, n_iter, noisy):
+    """A run on them and the others has the certificate of one on the others."""
+    X, y, used = noisy[0][:120], noisy[1][:120], np.arange(120) % 2 == 0
+    options = {"sample_cap": 60, "s0": 9, "growth": 7, "random_state": 0}
+    whole = scs(twin, X, y, weights=used.astype(float), alpha=0.01, **options)
+    part = scs(twin, X[used], y[used], alpha=0.02, **options)
+    whole.advance(n_iter), part.advance(n_iter)
+    assert not whole.is_sampled and whole.eps == part.eps == 0.0
+    assert whole.objective() == pytest.approx(part.objective() / 2, rel=1e-9)
+    assert whole.gap() == pytest.approx(part.gap() / 2, rel=1e-6)
+
+
+@by_twin
 @pytest.mark.parametrize("validation", ["redraw", "holdout"])
 def test_the_objective_of_few_rows_is_that_of_the_solution(twin, validation, noisy):
     """Also while the sample lacks some of them: the intercept is the best for all."""

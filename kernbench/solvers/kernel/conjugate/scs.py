@@ -287,7 +287,8 @@ class SCS(Method):
         return self.work.responses()
 
     def _is_small(self):
-        return self.source.problem is not None and self.source.size <= self.cap  # a stream has no problem of all rows
+        """Whether the sample may hold all rows, but those of weight 0; a stream has no problem of all rows."""
+        return self.source.problem is not None and self.source.n_drawable <= self.cap
 
     def _whole(self):
         """Objective and gap over all rows."""
