@@ -1,4 +1,4 @@
-"""Parameters of solvers that are counts refuse what is no integer in range; so do the sizes of steps and sets."""
+"""Counts among the parameters of solvers refuse what is no integer in range, and flags what is not True or False."""
 
 import inspect
 
@@ -88,6 +88,23 @@ def test_counts_of_numpy_are_integers(problem, solver, name, twin):
 def test_radii_are_positive_numbers(name, twin, value):
     with pytest.raises(ValueError, match=f"^{name} must be a "):
         build(get("scs"), twin, **{name: value})
+
+
+def flags_of(entry):
+    """Parameters whose default is True or False, without those that estimators set."""
+    parameters = inspect.signature(entry.load("reference")).parameters
+    flags = {name for name, parameter in parameters.items() if type(parameter.default) is bool}
+    return sorted(flags - {"fit_intercept", "free_last"})
+
+
+FLAGS = [(entry, name) for entry in SOLVERS for name in flags_of(entry)]
+
+
+@pytest.mark.parametrize(("entry", "name"), FLAGS, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize("value", ["no", 1, None], ids=repr)
+def test_flags_are_true_or_false(entry, name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be True or False, got "):
+        build(entry, "compiled", **{name: value})
 
 
 def test_every_count_of_a_solver_is_listed_here():

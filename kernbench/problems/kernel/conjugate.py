@@ -23,8 +23,10 @@ RECOMPUTED = 50  # recompute responses after this many iterations, since updates
 def check_search(eps, c1, c2):
     """Raise ValueError unless the constants of line search and stopping rule are valid."""
     require_number("eps", eps)
-    if not 0.0 < c1 < c2 < 1.0:
-        raise ValueError(f"the line search needs 0 < c1 < c2 < 1, got c1={c1!r}, c2={c2!r}")
+    for name, value in (("c1", c1), ("c2", c2)):
+        check_number(name, value, above=0, below=1)
+    if not c1 < c2:
+        raise ValueError(f"the line search needs c1 < c2, got c1={c1!r}, c2={c2!r}")
 
 
 def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, delta_max, eta1, eta2, gamma, n, c1, c2,
@@ -46,11 +48,9 @@ def check_scs(*, geometry, line_search, validation, eps, delta_min, delta_0, del
         raise ValueError(
             f"the radii must be delta_min <= delta_0 <= delta_max, got {delta_min!r}, {delta_0!r}, {delta_max!r}"
         )
-    if not 0.0 < eta1 < 1.0:
-        raise ValueError(f"eta1 must be between 0 and 1, got {eta1!r}")
+    check_number("eta1", eta1, above=0, below=1)
     require_number("eta2", eta2)
-    if not 1.0 < gamma < np.inf:
-        raise ValueError(f"gamma must be a finite number above 1, got {gamma!r}")
+    check_number("gamma", gamma, above=1)
     for name, value, least in (("n", n, 2), ("s0", s0, 2), ("growth", growth, 0), ("sample_cap", sample_cap, 2)):
         check_number(name, value, at_least=least, whole=True)
     if s0 > sample_cap:

@@ -30,7 +30,7 @@ from kernbench.problems.draws import PASSES, as_generator, draw_indices
 from kernbench.problems.margin_problem import MarginProblem, require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
-from kernbench.validation.numbers import check_name, check_number
+from kernbench.validation.numbers import check_flag, check_name, check_number
 
 BATCH = 256  # examples drawn together; pairs are found among them
 SAME = 1e-9  # relative change of coefficients, to make them feasible, that counts as rounding
@@ -72,6 +72,7 @@ class SDCA(Method):
                  initial=None, order="permutation", shrinking=True, batch_size=1, core="compiled"):  # fmt: skip
         super().__init__(core)
         check_name("order", order, PASSES)
+        check_flag("shrinking", shrinking)
         self.batch_size = int(check_number("batch_size", batch_size, at_least=1, whole=True))
         if self.batch_size > 1 and fit_intercept:
             raise ValueError(

@@ -14,7 +14,7 @@ from kernbench.losses.regression import EXAMPLE_LOSSES
 from kernbench.problems.draws import cumulative_weights, indices_of
 from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.solvers.linear.primal import PrimalSolver
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_flag, check_number
 
 STEPS, SCALE, SQUARED_NORM, BEGUN, PASSED, TOTAL, PRODUCTS, KEPT = range(8)  # places in `numbers`
 
@@ -56,6 +56,8 @@ class Pegasos(PrimalSolver):
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, batch_size=1,
                  project=False, average=True, core="compiled"):  # fmt: skip
         check_number("batch_size", batch_size, at_least=1, whole=True)
+        check_flag("project", project)
+        check_flag("average", average)
         super().__init__(core, design, y, alpha=alpha, weights=weights, loss=loss, random_state=random_state,
                          initial=initial)  # fmt: skip
         problem = self.problem

@@ -18,7 +18,7 @@ from kernbench.problems.linear.feature_bounds import certificate, squared_norms
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.linear.primal import PrimalSolver
 from kernbench.solvers.linear.sdca import SDCA
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_flag, check_number
 
 STEPS, TOUCHED = range(2)  # places in `numbers`
 
@@ -56,6 +56,7 @@ class SBMD(PrimalSolver):
     def __init__(self, design, y, *, alpha, weights=None, loss="hinge", random_state=None, initial=None, n_blocks=8,
                  largest_step=None, average=True, core="compiled"):  # fmt: skip
         check_number("n_blocks", n_blocks, at_least=1, whole=True)
+        check_flag("average", average)
         super().__init__(core, design, y, alpha=alpha, weights=weights, loss=loss, random_state=random_state,
                          initial=initial, width=2)  # fmt: skip
         problem, d = self.problem, design.n_coef

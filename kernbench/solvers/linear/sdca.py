@@ -26,7 +26,7 @@ from kernbench.problems.linear_problem import LinearProblem
 from kernbench.problems.margin_problem import require_number
 from kernbench.solvers.base import Solution
 from kernbench.solvers.method import Method
-from kernbench.validation.numbers import check_name, check_number
+from kernbench.validation.numbers import check_flag, check_name, check_number
 
 MOST_CORRECTION = 10.0  # largest correction factor of an estimate of the gap
 
@@ -64,6 +64,7 @@ class SDCA(Method):
                  batch_size=1, min_iter=0, random_state=None, initial=None, core="compiled"):  # fmt: skip
         super().__init__(core)
         check_name("order", order, PASSES)
+        check_flag("shrinking", shrinking)
         problem = LinearProblem(design, y, alpha=alpha, weights=weights, loss=loss, offered=self.losses)
         self.tol = require_number("tol", tol)
         self.batch_size = int(check_number("batch_size", batch_size, at_least=1, whole=True))
@@ -73,7 +74,7 @@ class SDCA(Method):
         self.rng = as_generator(random_state)
         self.used = np.flatnonzero(problem.weights > 0)
         # Dual variables, weights, and what a walk over rows needs and finds.
-        shrinks = bool(shrinking) and not self.is_uniform and self.batch_size == 1 and problem.loss is not LogLoss
+        shrinks = shrinking and not self.is_uniform and self.batch_size == 1 and problem.loss is not LogLoss
         self.work = self.core.Work(problem, shrinks)
         self.work.order = self.used.astype(np.int64)
         self.n_iter, self.n_passes = 0, 1  # the norms are inner products

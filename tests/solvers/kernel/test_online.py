@@ -266,6 +266,7 @@ def test_hard_problems_leave_finite_numbers(name, options, random_problem):
         ("norma", {"step_size": 0.0}, "step_size must be a positive number"),
         ("norma", {"truncation": 1.5}, "truncation must be a positive integer"),
         ("norma", {"window": True}, "window must be a positive integer"),
+        ("pegasos", {"project": True}, "project=True needs fit_intercept=False"),
         ("pegasos", {"loss": "hinje"}, "did you mean 'hinge'"),
         ("norma", {"initial": Solution(np.zeros(3))}, "3 coefficients"),
     ],

@@ -290,9 +290,13 @@ def test_the_first_sample_has_both_classes():
         ({"line_search": "armijo"}, "line_search"),
         ({"validation": "hold-out"}, "did you mean 'holdout'"),
         ({"c1": 0.5}, "c1 < c2"),
+        ({"c1": "0.2"}, "c1 must be a positive number below 1, got '0.2'"),
+        ({"c2": None}, "c2 must be a positive number below 1"),
         ({"delta_min": 2.0}, "delta_min <= delta_0"),
         ({"gamma": 1.0}, "gamma"),
+        ({"gamma": "2"}, "gamma must be a number above 1, got '2'"),
         ({"eta1": 1.0}, "eta1"),
+        ({"eta1": "0.1"}, "eta1 must be a positive number below 1"),
         ({"s0": 1}, "s0"),
         ({"s0": 300, "sample_cap": 200}, "lower s0"),
         ({"growth": -1}, "growth"),
@@ -305,7 +309,8 @@ def test_bad_options_are_refused(options, sentence, sheet):
         on(sheet, **options)
 
 
-@pytest.mark.parametrize("options, sentence", [({"bundle_size": 1}, "bundle_size"), ({"geometry": "l2"}, "geometry")])
+@pytest.mark.parametrize("options, sentence", [({"bundle_size": 1}, "bundle_size"), ({"geometry": "l2"}, "geometry"),
+                                               ({"c1": "0.2"}, "c1 must be a positive number")])  # fmt: skip
 def test_bad_options_of_wolfe_are_refused(options, sentence, sheet):
     with pytest.raises(ValueError, match=sentence):
         on(sheet, Wolfe, **options)

@@ -17,6 +17,7 @@ from kernbench.problems.kernel.online import StepRule, require_count
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.online.online import BATCH, OnlineSolver
+from kernbench.validation.numbers import check_flag
 
 BLOCK_VALUES = 2**22  # largest number of kernel values of a block of draws and terms (32 MB)
 
@@ -36,7 +37,7 @@ class NORMA(OnlineSolver):
         gamma_t = `step_size` times B / (r sqrt(t)), the paper's, with B the radius of a ball that holds the optimum
         (1/sqrt(lambda) for the hinge) and r^2 = max k(x_i, x_i); 1 / (lambda (t + 1)); or B / (r sqrt(n)), n the number
         of rows with a weight. At most 1 / (2 lambda), and for smooth losses at most one over the largest curvature
-        times r^2.
+        times r^2, or r^2 + 1 with an intercept where r^2 is below 1.
     step_size : float, default=0.25
         Multiplies the schedule, > 0.
     truncation : int, optional
@@ -61,6 +62,7 @@ class NORMA(OnlineSolver):
             core, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             random_state=random_state, batch_size=batch_size,
         )  # fmt: skip
+        check_flag("rescale", rescale)
         self.step_at = StepRule.of(self.problem, np.asarray(self.diagonal), schedule, step_size)
         self.newest, self.window = require_count("truncation", truncation), require_count("window", window)
         self.drops = truncation is not None or window is not None

@@ -20,6 +20,7 @@ from kernbench.problems.kernel.expansion import largest_pull
 from kernbench.problems.margin_problem import require_state
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.online.online import OnlineSolver
+from kernbench.validation.numbers import check_flag
 
 
 class Pegasos(OnlineSolver):
@@ -48,8 +49,10 @@ class Pegasos(OnlineSolver):
 
     def __init__(self, rows, y, *, alpha, weights=None, fit_intercept=True, loss="hinge", random_state=None,
                  initial=None, project=False, rescale=True, batch_size=1, core="compiled"):  # fmt: skip
+        check_flag("project", project)
+        check_flag("rescale", rescale)
         if project and fit_intercept:
-            raise ValueError("project=True needs fit_intercept=False: the ball is valid without an intercept only")
+            raise ValueError("project=True needs fit_intercept=False: the method with projections has no intercept")
         super().__init__(
             core, rows, y, alpha=alpha, weights=weights, fit_intercept=fit_intercept, loss=loss,
             random_state=random_state, batch_size=batch_size,

@@ -32,7 +32,7 @@ from kernbench.solvers.kernel.smo.one_set import OneSet
 from kernbench.solvers.kernel.smo.set_size import SetSize, checked_sizes
 from kernbench.solvers.kernel.smo.several_sets import SeveralSets
 from kernbench.solvers.method import Method
-from kernbench.validation.numbers import check_number
+from kernbench.validation.numbers import check_flag, check_number
 
 ROUGH = 1e-3  # violation down to which float32 rows are used
 CLASSIC_ROWS = 4000  # up to this size the whole problem is one working set; at 5,000 rows it gains and loses
@@ -95,6 +95,7 @@ class SMO(Method):
         sizes = checked_sizes(working_set_size, rows.n_rows)
         check_number("classic_rows", classic_rows, at_least=0, whole=True)
         check_number("tol", tol, above=0)
+        check_flag("shrinking", shrinking)
         loss = loss_of_name(loss)
         if not isinstance(loss, NuLoss):
             example_loss(loss, QUADRATIC_LOSSES)
