@@ -117,6 +117,19 @@ def test_a_run_resumes_where_all_rows_of_a_class_are_held_out(twin, noisy):
 
 
 @by_twin
+def test_rows_that_were_held_out_may_join_the_sample_of_a_run_that_redraws(twin, noisy):
+    X, y, options = noisy[0][:60], noisy[1][:60], {"s0": 5, "growth": 20}
+    first = scs(twin, X, y, validation="holdout", **options)
+    first.advance(10)
+    assert len(first.held_out) == 12 and len(first.sample) == 48
+    rest = scs(twin, X, y, validation="redraw", initial=first.solution(), **options)
+    assert len(rest.held_out) == 0 and rest.n_iter == 10
+    rest.advance(10)
+    assert sorted(rest.sample) == list(range(60))
+    assert rest.objective() == pytest.approx(written_out(X, y, rest.solution()), rel=1e-9)
+
+
+@by_twin
 def test_rows_that_lose_their_weight_leave_the_sample_of_a_resumed_run(twin, noisy):
     X, y = noisy[0][:120], noisy[1][:120]
     weights = np.where(np.arange(120) % 5 == 0, 0.0, 1.0)

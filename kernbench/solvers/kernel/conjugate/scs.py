@@ -63,7 +63,7 @@ class SCS(Method):
         The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start; a start from
-        other coefficients sets none aside.
+        other coefficients, or from a run that set none aside, sets none aside.
     eps : float, default=None
         Length of the direction below which, at the smallest radius, the run ends; with 0 only the gap ends it. None is
         1e-3 for more rows than `sample_cap`, and 0 for fewer: their gap is certified. The run has stagnated, not
@@ -126,7 +126,7 @@ class SCS(Method):
         if state is not None and not self._can_resume(state["sample"].astype(np.intp)):
             state = None  # of a larger sample_cap, or of other weights
         self.held_out = np.empty(0, dtype=np.intp)
-        if state is not None:
+        if validation == "holdout" and state is not None:
             self.held_out = source.take(state["held_out"].astype(np.intp))
         elif validation == "holdout" and initial is None:
             self.held_out = source.hold_out(HELD_OUT, self.cap)
