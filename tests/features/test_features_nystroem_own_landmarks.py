@@ -108,12 +108,18 @@ def test_a_warm_start_sees_that_own_landmarks_changed():
         ([0.5, 1.5], "landmarks must be a name, rows .* or a vector of m integers"),
         (Y == 1, "landmarks must be a name, rows .* dtype bool"),
         (X[None], "landmarks must be a name, rows"),
-        (X[:3] * 1e200, "too large"),
+        (X[:3] * 1e200, "^invalid landmarks: .* too large"),
     ],
 )
 def test_own_landmarks_that_are_invalid(landmarks, message):
     with pytest.raises(ValueError, match=message):
         Nystroem(KERNEL, landmarks=landmarks).fit(X)
+
+
+def test_own_landmarks_outside_the_domain_of_the_kernel_are_named():
+    """The message was that of rows of X, which are inside."""
+    with pytest.raises(ValueError, match=r"^invalid landmarks: Negative values.* column 1 holds -0.5 \(row 2\)"):
+        Nystroem("chi2", landmarks=[[1.0, 2.0], [0.0, 1.0], [1.0, -0.5]]).fit(np.abs(X[:, :2]))
 
 
 @pytest.mark.parametrize(

@@ -169,8 +169,13 @@ class Nystroem(KernelTransformer):
         Raises
         ------
         ValueError
-            For invalid parameters or data, and for a function or a matrix that is not a kernel; the message says what
-            to change.
+            For invalid parameters or data, and for a function or a matrix that is not a kernel since its values are not
+            symmetric or not finite; the message says what to change.
+
+        Warns
+        -----
+        UserWarning
+            If the kernel matrix of the landmarks is not positive semi-definite, or X has fewer than `n_landmarks` rows.
         """
         self._check_parameters()
         rng = generator_of(self.random_state)
@@ -223,7 +228,10 @@ class Nystroem(KernelTransformer):
             if not self._are_rows_of_X:
                 choices.check_columns(self.landmarks, getattr(self, "feature_names_in_", None))
                 rows = choices.own_rows(self.landmarks, X)
-                self._check_values(rows, self.kernel_)
+                try:
+                    self._check_values(rows, self.kernel_)
+                except ValueError as error:
+                    raise ValueError(f"invalid landmarks: {error}") from None
                 return rows, None
             indices = choices.own_indices(self.landmarks, X.shape[0])
             return None if is_precomputed(self.kernel) else X[indices], indices
