@@ -128,7 +128,7 @@ def resolve_form(factors, form, n_columns, n_features_in, may_be_exact=True):
     return form
 
 
-def check_columns(form, n_columns, terms, n_features_in):
+def check_whole_draws(form, n_columns, terms, n_features_in):
     """Raise ValueError unless `n_columns` columns are whole draws of `form` for each term of a kernel.
 
     Parameters

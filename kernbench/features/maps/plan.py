@@ -8,8 +8,8 @@ from kernbench.features.maps.additive import AdditiveMap
 from kernbench.features.maps.base import ExactMap, FeatureMap, ProjectionMap
 from kernbench.features.maps.forms import (
     ADDITIVE,
-    check_columns,
     check_draws,
+    check_whole_draws,
     columns_per_draw,
     forms_of,
     resolve_form,
@@ -90,7 +90,7 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     forms = [
         resolve_form(factors, form, share, n_features_in, may_be_exact) for factors, share in zip(all_factors, shares)
     ]
-    check_columns(form, n_columns, all_factors, n_features_in)
+    check_whole_draws(form, n_columns, all_factors, n_features_in)
     made, index, column = [], 0, 0
     for (weight, factors), its_form, share in zip(terms, forms, shares):
         check_draws(factors, its_form, draws)
