@@ -217,7 +217,7 @@ class FeatureBlocks:
         return drawn
 
     def _count_again(self, key):
-        """Count what a map has added to the draws that are kept, for rows afar; keep them no more without room."""
+        """Update the size of cached draws, to which a map may have added float64 frequencies; drop them if needed."""
         kept = self._cache.get(key)
         if kept is None:
             return
