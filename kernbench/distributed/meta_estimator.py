@@ -55,7 +55,9 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted plain estimator, which can be saved, loaded and used without this one.
     classes_ : ndarray
-    n_features_in_, n_samples_ : int
+    n_features_in_ : int
+    n_samples_ : int
+        Rows of `fit`, and those of `partial_fit` since.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Column names, if X had any.
     n_passes_, n_bytes_sent_, n_bytes_received_ : int
@@ -168,23 +170,24 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         sample_weight = Examples(blocks, y, read_weights(self.client, sample_weight, blocks), None, 0).checked_weights()
         is_first = not hasattr(self, "estimator_")
         if is_first:
-            self.estimator_ = clone(self.estimator)
+            self.estimator_, self.n_samples_ = clone(self.estimator), 0
             self._names = None if blocks.names is None else list(blocks.names)
         self._check_names(blocks.names)
+        vars(self.estimator_).pop("feature_names_in_", None)  # `_describe` sets it again: chunks are arrays
         try:
             options = {"classes": distinct_labels(y)} if is_first and is_classifier(self.estimator) else {}
             for start, rows in chunks_in_order(blocks):
                 here = slice(start, start + rows.shape[0])
                 weights = {} if sample_weight is None else {"sample_weight": sample_weight[here]}
-                if weights and not np.any(sample_weight[here]):
-                    continue  # of which an estimator could learn nothing
-                self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
-                options = {}
+                if not weights or np.any(sample_weight[here]):  # else an estimator could learn nothing
+                    self.estimator_.partial_fit(rows, None if y is None else y[here], **options, **weights)
+                    options = {}
+                self.n_samples_ += rows.shape[0]
         except BaseException:
             if hasattr(self.estimator_, "n_iter_"):  # it has learned from the chunks before
                 self._describe()
             else:  # the next call is the first one
-                del self.estimator_
+                del self.estimator_, self.n_samples_
             raise
         self._describe()
         return self

@@ -1,5 +1,6 @@
 """Predictions for rows in files, in chunks or on a cluster, by the plain fitted model."""
 
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ class Predictions:
         elif _is_in_chunks(X):
             label = column_of(y)
             blocks = self._blocks(X, label)
-            predicted = self._of_blocks(self.estimator_.predict, blocks)
+            predicted = self._of_blocks(self._without_names().predict, blocks)
             y = blocks.y if y is None or label is not None else read_labels(y)
         else:
             predicted = self.predict(X)
@@ -106,11 +107,9 @@ class Predictions:
         return float(np.average(predicted == y, weights=sample_weight))
 
     def _describe(self):
-        steps = [self.estimator_]
-        if isinstance(self.estimator_, Pipeline):
-            steps = [step for _, step in self.estimator_.steps if step not in (None, "passthrough")]
-        if len(steps) > 1 and (names := text_names(self._names)) is not None:
-            steps[0].feature_names_in_ = names  # only now: the fit transformed arrays
+        steps = _steps_of(self.estimator_)
+        if (names := text_names(self._names)) is not None:
+            steps[0].feature_names_in_ = names  # only now: it learned from arrays
         for name in DESCRIBED:
             of = steps[-1 if name == "classes_" else 0]
             if hasattr(of, name):
@@ -119,15 +118,15 @@ class Predictions:
     def _of_rows(self, method, X, with_std=False):
         check_is_fitted(self)
         self._check_names(getattr(X, "columns", None))
-        predict = getattr(self.estimator_, method)
+        predict, of_arrays = (getattr(model, method) for model in (self.estimator_, self._without_names()))
         if with_std:
-            predict = partial(_mean_and_std, predict)
+            predict, of_arrays = partial(_mean_and_std, predict), partial(_mean_and_std, of_arrays)
         if is_collection(X):
-            few = self._named(np.zeros((2, self.n_features_in_)))
-            return predicted_lazily(X, predict, predict(few))
+            few = of_arrays(np.zeros((2, self.n_features_in_)))
+            return predicted_lazily(X, predict if hasattr(X, "columns") else of_arrays, few)
         if not _is_in_chunks(X):
             return predict(X)
-        return self._of_blocks(predict, self._blocks(X))
+        return self._of_blocks(of_arrays, self._blocks(X))
 
     def _blocks(self, X, label=None):
         """Return the rows of files or chunks; of svmlight files with as many columns as in fit, at the least."""
@@ -148,15 +147,20 @@ class Predictions:
 
     def _of_blocks(self, predict, blocks):
         with single_threaded_blas():
-            return np.concatenate(blocks.map(lambda rows, start: predict(self._named(rows))))
+            return np.concatenate(blocks.map(lambda rows, start: predict(rows)))
 
-    def _named(self, rows):
-        names = getattr(self, "feature_names_in_", None)
-        if names is None or not isinstance(rows, np.ndarray):
-            return rows
-        import pandas
-
-        return pandas.DataFrame(rows, columns=names)
+    def _without_names(self):
+        """Return the fitted estimator without the names of columns, which are checked here: blocks have none."""
+        first = _steps_of(self.estimator_)[0]
+        if not hasattr(first, "feature_names_in_"):
+            return self.estimator_
+        bare = object.__new__(type(first))  # a copy would lose what is kept between calls, as a pickle does
+        vars(bare).update((name, value) for name, value in vars(first).items() if name != "feature_names_in_")
+        if not isinstance(self.estimator_, Pipeline):
+            return bare
+        pipeline = copy(self.estimator_)
+        pipeline.steps = [(name, bare if step is first else step) for name, step in pipeline.steps]
+        return pipeline
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -166,6 +170,13 @@ class Predictions:
         tags.estimator_type, tags.input_tags.sparse = own.estimator_type, own.input_tags.sparse
         tags.classifier_tags, tags.regressor_tags = own.classifier_tags, own.regressor_tags
         return tags
+
+
+def _steps_of(estimator):
+    """Return the steps of a pipeline that are not passed through; of another estimator itself."""
+    if not isinstance(estimator, Pipeline):
+        return [estimator]
+    return [step for _, step in estimator.steps if step not in (None, "passthrough")]
 
 
 def _mean_and_std(predict, X):

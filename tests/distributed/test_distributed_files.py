@@ -1,6 +1,7 @@
 """`Distributed` on files and chunks: the model of one array, whichever way the rows are cut."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -196,6 +197,28 @@ def test_columns_keep_their_names(estimator, tmp_path, examples):
     assert np.array_equal(model.predict([frame]), model.estimator_.predict(frame))
     with pytest.raises(ValueError, match="The feature names should match"):
         model.estimator_.predict(frame[["b", "a", "c"]])
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_columns_of_text_files_need_no_pandas(tmp_path, monkeypatch, examples):
+    class Refusing:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            assert name != "pandas"
+
+    monkeypatch.delitem(sys.modules, "pandas", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Refusing, *sys.meta_path])
+    X, y = examples(200, 3)
+    np.savetxt(
+        tmp_path / "x.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,label", comments="", fmt="%.17g"
+    )
+    linear = LinearSVC(solver="bundle", tol=0.1)
+    for estimator in (linear, make_pipeline(StandardScaler(), linear)):
+        model = Distributed(estimator).fit(tmp_path, "label")
+        assert list(model.feature_names_in_) == ["a", "b", "c"]
+        plain = Distributed(estimator).fit([X], y)
+        assert np.array_equal(model.decision_function([X]), plain.decision_function([X]))
+        assert model.score(tmp_path, "label") == plain.score([X], y)
 
 
 def test_landmarks_with_columns_in_another_order_are_refused(examples):

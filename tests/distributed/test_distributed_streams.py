@@ -32,10 +32,11 @@ def test_a_first_chunk_that_is_refused_leaves_nothing(examples, monkeypatch):
     stream = Distributed(stream.estimator)
     with pytest.raises(ValueError, match="cannot be sorted"):
         stream.partial_fit([X], np.array([1, "a"] * 500, dtype=object))
-    assert not hasattr(stream, "estimator_")
+    assert not hasattr(stream, "estimator_") and not hasattr(stream, "n_samples_")
     with pytest.raises(ValueError, match="NaN"):  # after the first chunks
         stream.partial_fit([np.where(np.arange(1_000)[:, None] < 900, X, np.nan)], y)
     assert stream.classes_.tolist() == [-1, 1] and len(stream.predict([X])) == 1_000
+    assert 0 < stream.n_samples_ < 1_000  # those before the chunk
 
 
 def test_a_stream_passes_over_chunks_of_weight_zero(examples, monkeypatch):
@@ -52,3 +53,20 @@ def test_a_stream_passes_over_chunks_of_weight_zero(examples, monkeypatch):
         with pytest.raises(ValueError, match=message):
             fresh.partial_fit([X], y, sample_weight=bad)
         assert not hasattr(fresh, "estimator_")
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_stream_keeps_the_names_of_columns_and_counts_rows(examples):
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(400, 3)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    model = DoublyStochasticClassifier(batch_size=64, block_size=16, max_iter=5, precondition=False, random_state=0)
+    stream = Distributed(model).partial_fit([frame], y)
+    plain = clone(model).partial_fit(frame, y)
+    for rows in (frame, [frame], [X]):
+        assert np.array_equal(stream.decision_function(rows), plain.decision_function(frame))
+    stream.partial_fit([frame[:100]], y[:100], sample_weight=np.r_[np.zeros(40), np.ones(60)])
+    assert stream.n_samples_ == 500 and list(stream.feature_names_in_) == ["a", "b", "c"]
+    fitted = Distributed(model).fit([frame], y)
+    fitted.partial_fit([X[:100]], y[:100])
+    assert fitted.n_samples_ == 500 and list(fitted.estimator_.feature_names_in_) == ["a", "b", "c"]
