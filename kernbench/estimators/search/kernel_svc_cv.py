@@ -291,6 +291,11 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         -------
         float
             `high` if the whole range is covered, `low` if nothing of it.
+
+        Raises
+        ------
+        ValueError
+            For rows or labels that cannot be those of `fit`, and for searches of other scores than the accuracy.
         """
         self._check_is_fitted()
         check_number("low", low, above=0)
@@ -298,7 +303,12 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         check_number("gain", gain, above=0)
         if self.scoring not in (None, "accuracy"):
             raise ValueError(f"covered_C bounds the accuracy, not scoring={self.scoring!r}")
-        examples = self._read(X, y, sample_weight)
+        examples, shape = self._read(X, y, sample_weight), (len(self.oof_decision_), self.n_features_in_)
+        if examples.X.shape != shape or not np.array_equal(examples.classes, self.classes_):
+            raise ValueError(
+                f"X of shape {examples.X.shape} and the classes {examples.classes.tolist()} are not those of fit, of "
+                f"shape {shape} and with the classes {self.classes_.tolist()}: pass the same rows and labels again"
+            )
         folds = checked_folds(self.cv, X, examples, groups, "KernelSVC")
         model = self._model({**self.best_params_, "C": low})
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)

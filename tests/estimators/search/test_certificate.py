@@ -175,6 +175,9 @@ def test_a_search_says_which_range_of_C_is_covered():
     for wrong, message in (({"high": 0.5}, "high must be"), ({"gain": 0.0}, "gain must be")):
         with pytest.raises(ValueError, match=message):
             search.covered_C(X, y, **{"low": 0.5, "high": 1.0, **wrong})
+    for rows, labels in ((X[:60], y[:60]), (X[:, :1], y), (X, np.arange(90) % 3)):
+        with pytest.raises(ValueError, match="are not those of fit"):
+            search.covered_C(rows, labels, 0.5, 1.0)
     chosen = KernelSVCCV([0.5], [0.3], cv=3, refit=lambda table: 0).fit(X, y)
     assert chosen.covered_C(X, y, 0.5, 0.6, gain=0.2) == 0.6
 
