@@ -30,6 +30,21 @@ def both_kinds(examples, tmp_path):
     return X, y, [as_csv(tmp_path / "a.csv", X[:1_500]), tmp_path / "b.npy", X[6_000:]]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_labels_of_any_form_are_the_same(examples, tmp_path):
+    X, y = examples(300, 2)
+    table, chunks = as_csv(tmp_path / "a.csv", X, y), (X[:100], X[100:])
+    expected = Distributed(LINEAR).fit([X], y).estimator_.coef_
+    for label in (0, np.int64(0), "label"):
+        np.testing.assert_array_equal(Distributed(LINEAR).fit(table, label).estimator_.coef_, expected)
+    for labels in ([y[:50], y[50:]], (y[:50], y[50:]), [y[:50, None], y[50:, None]], y.tolist(), tuple(y)):
+        model = Distributed(LINEAR).fit(chunks, labels)
+        np.testing.assert_array_equal(model.estimator_.coef_, expected)
+        assert model.score(chunks, labels) == model.score([X], y)
+    with pytest.raises(ValueError, match="1d array"):
+        Distributed(LINEAR).fit(table, True)
+
+
 @pytest.mark.parametrize("keep_bytes", [0, 30_000, 1 << 30])
 @pytest.mark.parametrize("block_bytes", [60_000, 1 << 30])
 def test_rows_that_begin_in_text_and_end_in_an_array_are_the_same_in_each_pass(

@@ -17,6 +17,7 @@ from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
 from kernbench.distributed.sources.text import CsvSource, SvmlightSource
 from kernbench.validation.archives import load_vector
+from kernbench.validation.numbers import is_integer
 
 SOURCES = {
     ".npy": NpySource,
@@ -77,7 +78,9 @@ def open_sources(data, label=None, least_columns=0):
 
 def column_of(y):
     """Return the name or number of the column of labels that y may be, else None."""
-    return y if isinstance(y, int) or isinstance(y, str) and not Path(y).exists() else None
+    if is_integer(y):
+        return int(y)
+    return y if isinstance(y, str) and not Path(y).exists() else None
 
 
 def read_whole(path, label):
@@ -136,9 +139,9 @@ def read_labels(y):
     if isinstance(y, str | Path):
         return np.concatenate([load_vector(path) for path in files_of(Path(y))])
     if (
-        isinstance(y, list)
-        and y
-        and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) == 1)
+        isinstance(y, list | tuple)
+        and len(y)
+        and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) > 0)
     ):
         return np.concatenate([read_labels(part) for part in y])
     return np.asarray(y)
