@@ -48,7 +48,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
         A client of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
         Bytes, of this process or of all workers together, for keeping features and rows that are slow to read (text,
-        Parquet). What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of the free memory.
+        Parquet). What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of the free memory;
+        with a client, of what the workers' memory limits leave, so that workers without a limit keep nothing.
 
     Attributes
     ----------
