@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "ed65c485b816e681": (
+    "edf8d8ff17503bce": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -55,9 +55,12 @@ MEASURE_ALIKE = {
         "ascent; signals and other threads in long products; how the end of SMO and of later runs is judged, starts "
         "of tiny products, factors that outputs share in Newton's method for kernels (its races were measured again). "
         "Linear Newton at a tiny C, Pegasos begun with other weights, kernel values counted over several outputs, "
-        "parts without rows; conjugate subgradients with an intercept, which no record has. KernelSVCCV on two "
-        "threads has the numbers of one; this and halving, which breaks ties by areas under ROC curves, were measured "
-        "again. Other searches and fits have the same numbers, to the bit",
+        "parts without rows; conjugate subgradients with an intercept, which no record has. Rows without a weight "
+        "towards the sample of SCS, its starts after another validation; float32 rows in Nystroem maps of float64 "
+        "rows, leverage scores of indefinite matrices, blocks and widths of features that are checked; tuples in "
+        "model files; names and counts of streams, labels in chunks. KernelSVCCV on two threads has the numbers of "
+        "one; this and halving, which breaks ties by areas under ROC curves, were measured again. Other searches and "
+        "fits have the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
