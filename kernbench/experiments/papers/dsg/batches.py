@@ -98,5 +98,5 @@ EXPERIMENT = Experiment(
     "each. A preconditioned step on fewer rows also uses the rows before them, a window on 1,024 in all or four for "
     "each feature of a block, and a fit takes as many steps as visit the rows of 100 batches of 1,024, at most 1,600. "
     "Without the window the covariance of 32 features comes from 64 rows alone. 3,000 steps of the default are 94 "
-    "passes over Adult; from the second pass on they get shorter. One thread.",
+    "passes over Adult; after the first 100 they get shorter. One thread.",
 )
