@@ -33,7 +33,7 @@ def run_tables(methods, errors=ERRORS, note=WHOLE_CURVE, of="evaluations", more=
         methods=methods,
         notes=(
             "Evaluations: as the paper counts them, without a cache. Share computed: the share actually computed, "
-            "since rows are cached. Time: includes the evaluation of some 60 models on the way. Working "
+            "since rows are cached. Time: includes the evaluation of models on the way, at most some 60. Working "
             f"memory: the cache, 2 GB at most, and the data.{more}",
         ),
     )

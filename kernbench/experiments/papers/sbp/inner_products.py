@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
         tuple(method.name for method in SOLVERS),
         errors=("shared_error", "matched_error", "early_error", "epoch_error", "test_error"),
         note="Mean over the shared range: over inner products from n²/100 to those of the most features, "
-        "equally spaced in the logarithm. A dash: memory does not suffice for this many features.",
+        "equally spaced in the logarithm. A dash: the most features cost at most half as much.",
         of="inner products",
         more=" Of Fourier features: inner products, the time of all fits on the way, and the memory of the features.",
     ),
