@@ -231,6 +231,6 @@ EXPERIMENT = Experiment(
     "1,000 steps, and in the measured final fits this limit ended all. Its steps are 0.002, the usual choice, for "
     "linear scores, and 0.02 for Gaussian ones. Landmarks are 300 centroids. More than half of "
     "Skin's rows are repeated rows, which a split puts on both sides. The paper says that its kernel model has the "
-    "higher AUC on all three sets and trains faster on Skin and Accelerometer; its linear fits take longer than ours, "
-    f"and it does not say after how many steps they end. {BRACKETS} One thread.",
+    "higher AUC on all three sets and trains faster on Skin and Accelerometer; its linear fits to these take longer "
+    f"than ours, and it does not say after how many steps they end. {BRACKETS} One thread.",
 )
