@@ -242,8 +242,16 @@ def test_chexpert_is_read_from_its_tables(folder):
 
 def test_fewer_inner_steps_than_the_papers_are_told():
     """The places of the map are told together."""
-    named = EXPERIMENT.note.partition("outer iteration k has 10 (k + 1)² inner steps")[0]
+    named = EXPERIMENT.note.partition("outer iteration k has 10 (k + 1)² inner steps")[0].rpartition(". ")[2]
     for setting in EXPERIMENT.scale("paper").settings:
         if setting.params.get("inner_steps", 50) != 50:
             place = "On the map" if "n_positive" in setting.arguments else f"`{setting.name}`"
             assert setting.params["inner_steps"] == 10 and place in named
+
+
+def test_where_every_gamma_is_tried_is_told_by_name():
+    """Places of the map have rates up to 0.01, too, with one γ."""
+    named = EXPERIMENT.note.partition("three values of γ")[2].partition(". ")[0]
+    tried = [s for s in EXPERIMENT.scale("paper").settings if "gamma" in s.params["tried"]]
+    assert tried and all(f"`{setting.name}`" in named for setting in tried if not setting.optional)
+    assert "run only by name" in named and "placed by hand" in named

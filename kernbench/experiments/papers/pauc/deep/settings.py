@@ -91,7 +91,7 @@ PAPER_SCALE = Scale(
             loader=f"{HERE}.planes:cifar10_subset",
             note="SUBSET: CIFAR-10's first 4,000 + 1,000 images, long-tailed as far as Table 5's counts allow: 237 "
             "cats and 2,495 others. Not comparable with the paper's numbers, which are of 12,406 images. Twelve "
-            "epochs: seven networks, two step sizes and five seeds take about three hours of one core.",
+            "epochs: seven networks, two step sizes and five seeds take about two hours of one core.",
             repeat_argument="seed",
         ),
         digits(
