@@ -58,3 +58,9 @@ def test_every_model_has_a_claim_of_its_own_stated_order():
         for model in MODELS
         for letter, order in zip("nd", (orders.ORDERS[model.work].rows, orders.ORDERS[model.work].columns))
     )
+
+
+def test_the_note_tells_which_models_take_two_passes():
+    two = [model.name for model, order in orders.STATED if order.passes == 2]
+    told = EXPERIMENT.note.partition("5 passes of linear ones, 2 of ")[2].partition(", 10 on")[0]
+    assert sorted(told.replace(" and ", ", ").split(", ")) == sorted(two)

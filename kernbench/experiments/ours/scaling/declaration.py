@@ -169,8 +169,8 @@ EXPERIMENT = Experiment(
     own_data=True,
     note="The models are those of the public list. Where the order is that of an iteration or a pass, the number of "
     "iterations is limited and the tolerance too small to end earlier: 20 cuts or steps of exact ranking solvers, 5 "
-    "passes of linear ones, 2 of KernelRegressor, 10 on small batches, one of doubly stochastic gradients. KernelSVC "
-    "runs to its default tolerance, and models of features transform the rows as well. γ = 1 / (2d), so that kernel "
-    "values do not depend on d. Times over rows and columns are processor times of one thread, the speed-up by "
-    "threads is of elapsed times.",
+    "passes of linear ones, 2 of KernelRegressor, KernelRegressorCV and LinearSVCCV, 10 on small batches, one of "
+    "doubly stochastic gradients. Models that SMO solves run to their default tolerance, and models of features "
+    "transform the rows as well. γ = 1 / (2d), so that kernel values do not depend on d. Times over rows and columns "
+    "are processor times of one thread, the speed-up by threads is of elapsed times.",
 )

@@ -57,9 +57,9 @@ TABLES = (
         methods=NAMES,
         datasets=DATASETS,
         notes=(
-            "LIBSVM and scikit-learn-intelex are left out: the time of LIBSVM grows faster than with the square of the "
-            "number of rows, from minutes for 50,000 of them to days for all. The gap is that of a model's own dual "
-            "variables, computed anew from its coefficients.",
+            "LIBSVM and scikit-learn-intelex are left out. LIBSVM takes one to two minutes for 50,000 rows, and its "
+            "time grows at least with their square (see cache): to hours for all, where a fit may take one. The gap is "
+            "that of a model's own dual variables, computed anew from its coefficients.",
         ),
     ),
 )
