@@ -143,3 +143,17 @@ def test_optional_libraries_get_the_same_problem(monkeypatch, examples):
     assert given["arguments"] == ({"name": "SVR", "epsilon": 0.3},) and given["C"] == 2.0 and given["shape"] == (N, 40)
     SnapSVC(gamma=0.1, C=4.0).fit(X, y > 0)
     assert given["regularizer"] == 0.25 and given["gamma"] == 0.1 and given["shape"] == X.shape
+
+
+def test_no_claim_asks_for_an_objective_below_the_optimum():
+    """Of the zero model's, on a thousand rows; with more rows the optimum is lower."""
+    claims = [claim for claim in EXPERIMENT.claims if claim.baseline == "svr-zero"]
+    assert {claim.method for claim in claims} == {f"svr-{name}" for name in family.REGRESSION_SOLVERS}
+    params = {setting.name: setting.params for setting in family.PAPER_SETTINGS}
+    for name, bound in {(name, claim.bound) for claim in claims for name in claim.datasets}:
+        data, rest = load_data(name, n_train=1000, n_test=10), {key: params[name][key] for key in ("C", "epsilon")}
+        zero = load(EXPERIMENT.method("svr-zero").estimator)(loss=family.LOSS, epsilon=rest["epsilon"])
+        models = (SVR(**params[name]), zero)
+        fitted = (model.fit(data.X_train, data.y_train) for model in models)
+        least, most = (regression_objective(model, data.X_train, data.y_train, **rest) for model in fitted)
+        assert least < bound * most

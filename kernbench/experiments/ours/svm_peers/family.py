@@ -149,6 +149,7 @@ PAPER_SETTINGS = (
     _one_class("adult-one-class", {"name": "adult"}, "Adult, trained on the class -1"),
 )
 REGRESSIONS, ONE_CLASS = ("cpu-small-like", "year-like"), ("adult-like-one-class", "adult-one-class")
+BELOW_HALF = ("cpu-small-like",)  # where the optimum is, of the zero model's objective; on year-like it is 0.63 of it
 
 METRICS = (
     m.number("rmse", "test error (RMSE)", 0.01),
@@ -228,12 +229,12 @@ FIGURES = tuple(
 CLAIMS = (
     *(
         Bound(
-            f"KernelRegressor(solver={name!r}) is below half of the zero model's objective.",
+            f"KernelRegressor(solver={name!r}) is below half of the zero model's objective where the optimum is.",
             f"svr-{name}",
             "objective",
             0.5,
             baseline="svr-zero",
-            datasets=REGRESSIONS,
+            datasets=BELOW_HALF,
         )
         for name in REGRESSION_SOLVERS
     ),

@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         Bound(
-            "Where a logistic regression is right, the window wins no more places than chance gives (2 of 20).",
+            "Where a logistic regression is right, the window wins no more places than chance may give (2 of 20).",
             "difference",
             "wins",
             2.0,
