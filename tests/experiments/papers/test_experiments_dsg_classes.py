@@ -8,6 +8,7 @@ import pytest
 
 from kernbench import DoublyStochasticClassifier, KernelSVC
 from kernbench.datasets import load as load_data
+from kernbench.estimators.doubly_stochastic.parameters import full_steps_of
 from kernbench.experiments import get
 from kernbench.experiments.papers.dsg import data, evaluation, peers, svm
 from kernbench.experiments.papers.dsg.runs import stream as stream_runs
@@ -40,6 +41,12 @@ def test_the_passes_that_notes_and_claims_tell_are_100_batches():
     for n_rows, batch_size, passes in ((32_561, 1024, "3.1"), (11_769, 1024, "8.7"), (522_910, 8192, "1.6")):
         assert f"{100 * batch_size / n_rows:.1f}" == passes and passes in svm.PASSES[0]
         assert any(f"{passes} passes" in claim.text for claim in SVM.claims)
+
+
+def test_the_note_tells_after_which_steps_they_get_shorter():
+    """A pass over any of these data sets has fewer."""
+    steps = {full_steps_of(DoublyStochasticClassifier(), n, -(-n // 1024)) for n in (11_769, 32_561, 49_990)}
+    assert f"after the first {steps.pop()} they get shorter" in get("dsg-batches").note and not steps
 
 
 def test_the_passes_of_smo_are_explained_since_its_iterations_visit_no_rows():
