@@ -117,11 +117,17 @@ EXPERIMENT = Experiment(
     ),
     claims=(
         *(
-            Bound(f"{words} comes within 3·10⁻⁴ of the function.", method, "mse", 3e-4, datasets=("ridge-2d",))
+            Bound(
+                f"The mean squared distance of {words} to the function is at most 3·10⁻⁴.",
+                method,
+                "mse",
+                3e-4,
+                datasets=("ridge-2d",),
+            )
             for method, words in (
-                (JUDGED, "The mean of the iterates of Algorithm 1"),
-                ("doubly-last", "The last iterate of Algorithm 1"),
-                ("doubly", "The preconditioned method"),
+                (JUDGED, "the mean of the iterates of Algorithm 1"),
+                ("doubly-last", "the last iterate of Algorithm 1"),
+                ("doubly", "the preconditioned method"),
             )
         ),
         Bound("The squared distance of the mean iterate falls at least like t^-0.85.", JUDGED, "slope", -0.85),
