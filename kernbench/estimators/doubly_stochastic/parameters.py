@@ -165,8 +165,9 @@ def fewest_steps_of(model, n_rows):
 def full_steps_of(model, n_rows, per_pass):
     """Return the number of steps after which those of ``schedule="auto"`` get shorter, 0 for never.
 
-    That is the first pass, of `per_pass` batches. Many long steps with a preconditioner would overfit the labels of the
-    training rows: the small number of steps is what regularises the model.
+    These are a pass, of `per_pass` batches, or the steps of `fewest_steps_of` if they are more. Many long steps with a
+    preconditioner would overfit the labels of the training rows: the small number of steps is what regularises the
+    model.
     """
     shorter = model._shortens_steps and model.precondition and model.schedule == "auto"
     return max(fewest_steps_of(model, n_rows), per_pass) if shorter else 0
