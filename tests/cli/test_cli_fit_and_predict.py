@@ -140,6 +140,7 @@ def test_the_seed_decides_the_split(kernbench, moons):
         ("10", 10),
         ("1e-3", 1e-3),
         ("none", None),
+        ("inf", float("inf")),
         ("True", True),
         ("rbf", "rbf"),
         ("'1'", "1"),

@@ -5,7 +5,7 @@ import ast
 from kernbench._names import unknown_name
 from kernbench.cli.models.estimators import parameters
 
-_WORDS = {"true": True, "false": False, "none": None, "null": None}
+_WORDS = {"true": True, "false": False, "none": None, "null": None, "inf": float("inf")}
 
 
 def parse_value(text):
