@@ -2,8 +2,8 @@
 A stream with partial_fit
 =========================
 
-Batches arrive one after the other, and none is kept. Each batch is first predicted and then learned from, so that the
-error is always measured on rows that the model has not seen.
+Batches arrive one after the other, and the model keeps some of the latest rows only. Each batch is first predicted and
+then learned from, so that the error is always measured on rows that the model has not seen.
 """
 
 # %%
