@@ -401,3 +401,12 @@ def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
     assert single.dtype_ == plain.dtype_ == "float32"
     np.testing.assert_allclose(single.coef_, plain.coef_, rtol=1e-4)
     np.testing.assert_array_equal(model.coef_, named.coef_)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+def test_a_free_intercept_is_found_by_newton_on_blocks(examples, in_files, loss):
+    X, y = examples(3_000, 4)
+    plain = LinearSVC(loss, intercept_scaling=np.inf, random_state=0).fit(X + 3.0, y)
+    model = Distributed(clone(plain)).fit(in_files(X + 3.0, (1_000,)), y).estimator_
+    assert model.solver_ == "newton" and model.converged_
+    np.testing.assert_allclose(model.objective_, plain.objective_, rtol=plain.tol)
