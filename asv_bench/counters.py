@@ -7,7 +7,7 @@
 
 Counters are the metrics that experiments declare deterministic, as far as they are whole numbers and of kernbench's own
 estimators: kernel evaluations, iterations, feature values, support vectors, passes. Methods that a clock stops are left
-out.
+out, and records of other code than the kernbench that is installed do not count.
 
 Rounding differs between processors and BLAS libraries, and a solver that runs to a tolerance may take one step more or
 less for it. So the file holds only counters that several records agree on, made by other kernels of the BLAS each, and
@@ -18,6 +18,7 @@ of a method only those that agree on every data set::
     done
     python asv_bench/counters.py renew results-*
 
+A cell that failed in one of the folders is no sign of rounding: ``renew`` names it, and writes nothing.
 ``renew --experiment NAME results-*`` replaces the counters of one experiment, of which alone there need be records.
 """
 
@@ -28,30 +29,34 @@ from pathlib import Path
 
 from kernbench.experiments.registry import EXPERIMENTS
 from kernbench.experiments.run import Store
+from kernbench.experiments.run.code import shared_digest
 
 BASELINE = Path(__file__).with_name("counters.json")
 
 
 def counters_of(folder):
-    """The counters of a folder of records at quick scale.
+    """The counters of a folder of records at quick scale, made by the code that is installed.
 
     Returns
     -------
     dict of str to dict of str to int
-        By ``"experiment/dataset/method/repeat"``, then by metric. Of several records of a cell, the last one's.
+        By ``"experiment/dataset/method/repeat"``, then by metric; of a cell without counters an empty one. Of several
+        records of a cell, the last one's.
     """
-    found = {}
+    found, code = {}, shared_digest()
     for experiment in EXPERIMENTS:
         own = {method.name for method in experiment.methods if _is_own(method)}
         metrics = [metric for metric in experiment.metrics if metric.deterministic]
         for record in Store(folder).records(experiment.name):
-            if record["scale"] == "quick" and record["status"] == "ok" and record["method"] in own:
+            is_of_this_code = record["environment"].get("code") == code
+            is_success = record["scale"] == "quick" and record["status"] == "ok"
+            if is_of_this_code and is_success and record["method"] in own:
                 name = "/".join(str(record[part]) for part in ("experiment", "dataset", "method", "repeat"))
                 values = {metric.name: metric.of(record) for metric in metrics}
                 found[name] = {
                     metric: int(value) for metric, value in values.items() if value is not None and value.is_integer()
                 }
-    return {name: values for name, values in found.items() if values}
+    return found
 
 
 def _is_own(method):
@@ -100,6 +105,12 @@ def differences(baseline, found):
                 yield f"{name}: {metric} {change}"
 
 
+def unequal(stores, experiment=None):
+    """Cells, of one experiment or of all, that some of `stores` have and others lack: a fit has failed there."""
+    cells = [{name for name in store if experiment in (None, _experiment(name))} for store in stores]
+    return sorted(set.union(*cells) - set.intersection(*cells))
+
+
 def renew(stores, path=BASELINE, experiment=None):
     """Write the counters that all of `stores` agree on; with `experiment`, its own in place of those in the file."""
     kept = agreed(stores)
@@ -137,10 +148,12 @@ def main(arguments=None):
         parser.error("check takes one folder of records")
     stores = [counters_of(folder) for folder in given.folders]
     for folder, counters in zip(given.folders, stores):
-        if not counters:
-            parser.error(f"{folder} has no records at quick scale: kernbench run --results {folder}")
+        if not any(counters.values()):
+            parser.error(f"{folder} has no records at quick scale of this code: kernbench run --results {folder}")
     if given.what == "check":
         return check(stores[0])
+    if failed := unequal(stores, given.experiment):
+        parser.error(f"not in all of these folders is a successful record of {', '.join(failed)}")
     renew(stores, experiment=given.experiment)
     return 0
 

@@ -12,6 +12,7 @@ import pytest
 
 from kernbench.experiments import get
 from kernbench.experiments.run import Store
+from kernbench.experiments.run.code import shared_digest
 from kernbench.experiments.run.storing.schema import VERSION
 
 BENCH = Path(__file__).parents[2] / "asv_bench"
@@ -51,7 +52,7 @@ def store(tmp_path):
             "trace": {},
             "params": {},
             "data": {},
-            "environment": {},
+            "environment": {"code": shared_digest()},
             "started": "2024-05-01T10:00:00+00:00",
         } | changes
         folder = tmp_path / name
@@ -71,6 +72,35 @@ def test_counters_are_those_of_own_methods_that_no_clock_ends(store):
         assert counters.counters_of(store(method, method=method)) == {}
     assert counters.counters_of(store("failed", status="timeout")) == {}
     assert counters.counters_of(store("paper", scale="paper")) == {}
+
+
+def test_a_success_of_earlier_code_does_not_stand_for_a_fit_that_fails_now(store, tmp_path, capsys):
+    path = tmp_path / "counters.json"
+    counters.renew([counters.counters_of(store("results"))], path)
+    folder = store("stale", environment={"code": "earlier"})
+    store("stale", status="error", error="…", started="2024-05-02T10:00:00+00:00")
+    assert counters.check(counters.counters_of(folder), path) == 1
+    assert f"{CELL}: no successful record" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        counters.main(["check", str(folder)])
+    assert "no records at quick scale of this code" in capsys.readouterr().err
+
+
+def test_a_cell_that_failed_in_one_folder_is_named_and_its_counters_stay(store, tmp_path, monkeypatch, capsys):
+    path, folders = tmp_path / "counters.json", [store(name) for name in ("one", "other")]
+    path.write_text(json.dumps({CELL: {"n_support": 49}}))
+    monkeypatch.setattr(counters.renew, "__defaults__", (path, None))
+    store("one", dataset="text-like")
+    store("other", dataset="text-like", status="timeout")
+    arguments = ["renew", *map(str, folders)]
+    with pytest.raises(SystemExit):
+        counters.main(arguments)
+    assert capsys.readouterr().err.endswith(f" {CELL.replace('checkerboard', 'text-like')}\n")
+    assert json.loads(path.read_text()) == {CELL: {"n_support": 49}}
+    # Of another experiment than the one that is renewed it does not matter.
+    assert counters.unequal([counters.counters_of(folder) for folder in folders], "cache") == []
+    store("other", dataset="text-like")
+    assert counters.main(arguments) == 0 and len(json.loads(path.read_text())) == 2
 
 
 def test_only_what_all_records_agree_on_is_kept(store, tmp_path):
