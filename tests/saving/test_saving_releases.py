@@ -8,6 +8,7 @@ import pytest
 
 from kernbench import load
 from kernbench._models import BY_NAME
+from kernbench._version import __version__
 
 HERE = Path(__file__).parent
 spec = importlib.util.spec_from_file_location("releases_of_models", HERE / "releases.py")
@@ -28,6 +29,9 @@ def test_a_model_of_a_release_predicts_what_it_did(path):
     np.testing.assert_allclose(answer, expected, rtol=0, atol=accuracy * max(1, np.abs(expected).max()))
 
 
-def test_the_first_release_kept_a_file_of_each_task():
-    kept = {BY_NAME[path.stem].task for path in FILES if path.parent.name == "0.1.0"}
-    assert kept == {"classify", "rank", "regress", "novelty", "ratio", "transform"}
+def test_a_release_keeps_a_file_of_each_model():
+    """Before 0.1.0 has been published, too; a version that is begun has no folder until ``tools/release/models`` is run."""
+    kept = {}
+    for path in FILES:
+        kept.setdefault(path.parent.name, set()).add(path.stem)
+    assert "0.1.0" in kept and kept.get(__version__, BY_NAME.keys()) == BY_NAME.keys()
