@@ -68,6 +68,36 @@ def test_a_release_stops_where_its_tag_is_not_the_version_that_was_built(tag, pa
     assert (done.returncode == 0) is passes
 
 
+@pytest.mark.parametrize("heading, passes", [("1.2.3 (2026-01-31)", True), ("1.2.3 (unreleased)", False), ("", False)])
+def test_a_release_stops_where_the_changelog_calls_it_unreleased(heading, passes, tmp_path):
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    command = re.search(r"the changelog says when it was released\n.*\n *run: (.*)\n", workflow)[1]
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## {heading}\n\n## 1.2.2 (2025-01-31)\n")
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env={**os.environ, "GITHUB_REF_NAME": "v1.2.3"})
+    assert (done.returncode == 0) is passes
+    assert re.search(
+        rf"^## {re.escape(__version__)} \(", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+
+def test_links_of_the_readme_lead_to_the_repository_from_the_page_of_the_package_index(tmp_path):
+    script = tmp_path / "tools" / "release" / "readme"
+    script.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "tools" / "release" / "readme", script)
+    before = (ROOT / "README.md").read_text(encoding="utf-8")
+    (tmp_path / "README.md").write_text(before + "[here](#more) [there](https://example.org/a)\n", encoding="utf-8")
+    subprocess.run([script, "https://github.com/o/n", "v1.2.3"], check=True)
+    after = (tmp_path / "README.md").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)]*)\)", after)
+    assert targets[-2:] == ["https://github.com/o/n/blob/v1.2.3/README.md#more", "https://example.org/a"]
+    assert "won](https://github.com/o/n/raw/v1.2.3/reports/figures/speed.svg)](https://github.com/o/n/blob/" in after
+    found = [re.match(r"https://github\.com/o/n/(?:blob|raw)/v1\.2\.3/([^#]+)", target) for target in targets[:-1]]
+    assert len(found) > 30 and all((ROOT / link[1]).exists() for link in found)
+    # The source distribution is built from what the script has written.
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert 0 < workflow.index("run: tools/release/readme ") < workflow.index("-m build --sdist")
+
+
 def test_versions_of_python_that_are_declared_are_those_that_are_tested_and_have_wheels():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, wheels = settings["project"], settings["tool"]["cibuildwheel"]["build"]
