@@ -1,6 +1,8 @@
 """Each target on a few inputs, the same each time; ``tools/fuzz MINUTES`` feeds them with others."""
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,3 +24,11 @@ def test_odd_inputs_pass_or_are_refused(name):
         targets.TARGETS[name](data.draw)
 
     run()
+
+
+def test_the_seed_is_printed_before_the_first_input():
+    """So that it is known of inputs on which a target hangs."""
+    script = Path(__file__).parents[2] / "tools" / "fuzz"
+    command = [sys.executable, script, "0", "kernels", "--seed", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["kernels: seed 3", "kernels: 0 inputs, nothing found"]
