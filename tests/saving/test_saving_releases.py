@@ -30,7 +30,7 @@ def test_a_model_of_a_release_predicts_what_it_did(path):
 
 
 def test_a_release_keeps_a_file_of_each_model():
-    """Before 0.1.0 has been published, too; a version that is begun has no folder until ``tools/release/models`` is run."""
+    """A version that is begun has no folder until ``tools/release/models`` is run."""
     kept = {}
     for path in FILES:
         kept.setdefault(path.parent.name, set()).add(path.stem)
