@@ -47,6 +47,14 @@ def test_the_suite_with_a_word_it_does_not_know_installs_nothing(words, tmp_path
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: tools/suite oldest|")
 
 
+def test_scripts_in_python_whose_names_do_not_say_so_are_linted():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    files = [path for path in (ROOT / "tools").rglob("*") if path.is_file() and not path.suffix]
+    scripts = [path for path in files if path.read_text(encoding="utf-8").startswith("#!/usr/bin/env python")]
+    names = {path.relative_to(ROOT).as_posix() for path in scripts}
+    assert names and names == set(settings["tool"]["ruff"]["extend-include"])
+
+
 def test_the_main_job_of_the_readme_leaves_the_checked_in_report_alone():
     """Tests compare that one with the pages, and fail for newcomers who have replaced it."""
     (command,) = re.findall(r"<!-- main-job -->\n```\n\$ (.*)\n```", (ROOT / "README.md").read_text(encoding="utf-8"))
@@ -123,6 +131,6 @@ def test_the_source_distribution_holds_all_files_that_are_checked_in(monkeypatch
     for line in (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines():
         found.process_template_line(line)
     checked_in = {name for name in done.stdout.splitlines() if os.path.exists(name)}
-    missing = checked_in - {os.path.normpath(name) for name in found.files} - {".gitignore"}
+    missing = checked_in - {os.path.normpath(name) for name in found.files}
     by_itself = re.compile(r"MANIFEST\.in|setup\.py|pyproject\.toml|kernbench/.*\.py")  # setuptools adds them untold
     assert len(checked_in) > 1000 and {name for name in missing if not by_itself.fullmatch(name)} == set()
