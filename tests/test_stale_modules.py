@@ -57,6 +57,15 @@ def test_a_wheel_has_no_files_of_earlier_builds_whose_sources_are_gone(tmp_path)
     assert sorted(path.name.partition(".")[0] for path in built.iterdir()) == ["_cython", "_kept", "_kept", "kept"]
 
 
+def test_a_build_runs_as_many_compilers_as_it_may_use_processors(monkeypatch):
+    pytest.importorskip("Cython", reason="setup.py needs Cython")
+    monkeypatch.syspath_prepend(ROOT)  # build_tools
+    setup = loaded("kernbench_setup", ROOT / "setup.py")
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5}, raising=False)
+    assert setup.n_processors() == 2
+
+
 def test_modules_are_compiled_again_if_and_only_if_options_have_changed(tmp_path, monkeypatch):
     pytest.importorskip("Cython", reason="setup.py needs Cython")
     shutil.copy(ROOT / "setup.py", tmp_path)
