@@ -166,7 +166,7 @@ def auc_interval(
     confidence : float, default=0.95
         Between 0 and 1.
     n_resamples : int, default=1000
-        Number of bootstrap samples.
+        Number of bootstrap samples, at least 2.
     random_state : None, int, RandomState or Generator, default=None
         Source of the bootstrap samples. None is NumPy's global state (``np.random.seed``).
     pos_label : label, optional
@@ -195,10 +195,10 @@ def auc_interval(
     """
     fpr_range, tpr_range = checked_fpr_range(fpr_range), checked_tpr_range(tpr_range)
     check_name("ties", ties, TIES)
+    check_number("n_resamples", n_resamples, at_least=2, whole=True)
     score, positive = _two_of_each_class(y, score, pos_label, confidence)
     if (fpr_range, tpr_range, ties) == ((0.0, 1.0), (0.0, 1.0), "half"):
         return delong_interval(score, positive, confidence)
-    check_number("n_resamples", n_resamples, at_least=2, whole=True)
     order = np.argsort(score, kind="stable")  # once: sorting what is sorted is cheap
     score, positive = score[order], positive[order]
 
@@ -252,7 +252,7 @@ def auc_difference(
     (0.3125, 0.065)
     """
     score, positive = _two_of_each_class(y, score, pos_label, confidence)
-    other = scored_problem(y, other, None, pos_label)[0]
+    other = checked_scores(scored_problem(y, other, None, pos_label, name="other")[0], len(positive), name="other")
     return delong_difference(score, other, positive, confidence)
 
 

@@ -81,11 +81,13 @@ def in_units_of_the_classes(weights, positive):
 
 def one_number_each(values, n, name="scores"):
     """Return values in float64, one for each of n samples."""
-    values = host_array(values, name)
+    values = np.asarray(host_array(values, name))
+    if values.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count dates in a unit of its own
+        raise ValueError(f"{name} must hold real numbers, got {values.dtype}")
     try:
         values = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {np.asarray(values).dtype}") from None
+        raise ValueError(f"{name} must hold numbers, got {values.dtype}") from None
     if values.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), got {values.shape}")
     return values

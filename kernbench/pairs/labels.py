@@ -2,27 +2,25 @@
 
 import numpy as np
 
-from kernbench.pairs.checks import checked_weights, in_units_of_the_classes
+from kernbench.pairs.checks import checked_weights, in_units_of_the_classes, one_number_each
 from kernbench.validation.foreign import host_array
 
 
-def scored_problem(y, score, sample_weight, pos_label):
-    """Return score, positives and weights, checked; that the scores are finite remains to be seen."""
+def scored_problem(y, score, sample_weight, pos_label, name="score"):
+    """Return score, positives and weights, checked; that the scores are finite remains to be seen.
+
+    Messages call the scores `name`.
+    """
     positive = _positives(_column(y, "y"), pos_label)
-    score = host_array(score, "score")
+    score = host_array(score, name)
     if np.ndim(score) == 2 and np.shape(score)[1] > 1:
         shape = np.shape(score)
-        raise ValueError(f"score must be one column, got shape {shape}: take that of the positive class")
-    score = _column(score, "score")
+        raise ValueError(f"{name} must be one column, got shape {shape}: take that of the positive class")
+    score = _column(score, name)
     if len(score) != len(positive):
         found = f"{len(positive)} labels and {len(score)} scores"
-        raise ValueError(f"y and score must be equally long, got {found}")
-    if score.dtype.kind == "c":
-        raise ValueError("score must hold real numbers, got complex ones")
-    try:
-        score = np.ascontiguousarray(score, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"score must hold numbers, got {score.dtype}") from None
+        raise ValueError(f"y and {name} must be equally long, got {found}")
+    score = one_number_each(score, len(positive), name)
     if sample_weight is None:
         return score, positive, None
     weights = checked_weights(sample_weight, len(positive))
@@ -55,7 +53,8 @@ def _positives(y, pos_label):
         try:
             labels = np.unique(y)
         except TypeError:
-            raise ValueError("y must hold labels of one kind, not a mixture of numbers and strings") from None
+            what = "not a mixture of numbers and strings, and no missing values"
+            raise ValueError(f"y must hold labels of one kind, {what}") from None
         if np.any(y != y):
             raise ValueError("y contains NaN")
         positive, two = y == labels[-1], len(labels) <= 2

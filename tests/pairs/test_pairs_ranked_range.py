@@ -36,7 +36,7 @@ def test_ranges_that_are_none_are_refused(m, n):
         ranked_range([1.0, 2.0, 3.0], m, n)
 
 
-@pytest.mark.parametrize("losses", [[], [[1.0, 2.0]], [1.0, np.nan], [np.inf, 1.0]])
+@pytest.mark.parametrize("losses", [[], [[1.0, 2.0]], [1.0, np.nan], [np.inf, 1.0], [1j, 2.0]])
 def test_bad_losses_are_refused(losses):
     with pytest.raises(ValueError, match="losses|<= 0"):
         ranked_range(losses, 0, 1)

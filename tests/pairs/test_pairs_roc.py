@@ -258,10 +258,13 @@ def test_the_larger_label_is_positive(y):
         ([0, np.nan], [0.0, 1.0], "NaN"),
         (np.array([0, np.nan], dtype=object), [0.0, 1.0], "NaN"),
         (np.array([0, "a"], dtype=object), [0.0, 1.0], "mixture"),
+        ([None, "a"], [0.0, 1.0], "missing values"),
         ([[0, 1]], [0.0, 1.0], "one-dimensional"),
         ([0, 1], [[0.0, 1.0], [1.0, 0.0]], "one column"),
         ([0, 1], ["low", "high"], "numbers"),
-        ([0, 1], [1j, 2j], "real"),
+        ([0, 1], [1j, 2j], "score must hold real numbers"),
+        ([0, 1], np.array(["2020-01-01", "NaT"], dtype="M8[D]"), "score must hold real numbers"),
+        ([0, 1], np.array([1, 2], dtype="m8[s]"), "score must hold real numbers"),
     ],
 )
 def test_bad_input_is_refused(metric, y, score, message):
@@ -272,7 +275,15 @@ def test_bad_input_is_refused(metric, y, score, message):
 @METRICS
 @pytest.mark.parametrize(
     "weights, message",
-    [([1, 0], "no weight"), ([0, 1], "no weight"), ([1, -1], "at least 0"), ([1, np.nan], "finite"), ([1], "shape")],
+    [
+        ([1, 0], "no weight"),
+        ([0, 1], "no weight"),
+        ([1, -1], "at least 0"),
+        ([1, np.nan], "finite"),
+        ([1], "shape"),
+        ([1, 1j], "sample_weight must hold real numbers"),
+        (np.array([1, 2], dtype="m8[s]"), "sample_weight must hold real numbers"),
+    ],
 )
 def test_bad_weights_are_refused(metric, weights, message):
     with pytest.raises(ValueError, match=message):
