@@ -14,9 +14,9 @@ from kernbench.plot._drawing import axes_for, last_step
 STRENGTHS = ("C", "alpha")
 NOT_OF_THE_PROBLEM = ("callback", "n_jobs", "random_state", "verbose")  # parameters that may differ along a path
 QUANTITIES = {
-    "coef": ("coefficients", lambda model: np.ravel(model.coef_)),
-    "objective": ("objective", lambda model: np.ravel(model.objective_)),
-    "n_support": ("support vectors", lambda model: [len(model.support_)]),
+    "coef": ("coefficients", lambda model: last_step(model).coef_),
+    "objective": ("objective", lambda model: last_step(model).objective_),
+    "n_support": ("support vectors", lambda model: len(last_step(model).support_)),
 }
 
 
@@ -103,7 +103,8 @@ class PathDisplay:
             Fitted, with different C or different alpha.
         values : {"coef", "objective", "n_support", "score"} or callable, default="coef"
             What to draw: coefficients of a linear model, the objective, the number of support vectors, the score on
-            `X` and `y`, or what ``values(model)`` returns, a number or an array.
+            `X` and `y`, or what ``values(model)`` returns, a number or an array. The first three are those of the last
+            step of a pipeline.
         X, y : array-like, optional
             Rows, which may be sparse, and labels or targets of the score.
         ax : matplotlib Axes, optional
@@ -121,13 +122,14 @@ class PathDisplay:
             Fewer than two models, or models that do not differ in C or alpha alone (`callback`, `n_jobs`,
             `random_state` and `verbose` do not count); values that these models do not have.
         """
-        models = [last_step(model) for model in models]
+        whole = list(models)
+        models = [last_step(model) for model in whole]
         for model in models:
             check_is_fitted(model)
         name = _strength_of(models)
         label, compute = _quantity(values, X, y)
         try:
-            found = [np.ravel(compute(model)) for model in models]
+            found = [np.ravel(compute(model)) for model in whole]
         except AttributeError as error:
             raise ValueError(f"values={values!r} does not exist for these models: {error}") from None
         if len({len(row) for row in found}) > 1:
@@ -264,6 +266,6 @@ def _quantity(values, X, y):
         if X is None or y is None:
             raise ValueError("values='score' needs X= and y=")
         return "score", lambda model: model.score(X, y)
-    if values not in QUANTITIES:
+    if not isinstance(values, str) or values not in QUANTITIES:
         raise ValueError(f"values must be one of {[*QUANTITIES, 'score']} or callable, got {values!r}")
     return QUANTITIES[values]

@@ -288,6 +288,9 @@ def test_what_cannot_be_drawn_of_scores_is_refused(two_classes):
         PartialROCDisplay.from_predictions(y, X[:, 0], fpr_range=(0.5, 0.2))
     with pytest.raises(ValueError, match="threshold"):
         PartialROCDisplay.from_predictions(y, X[:, 0], threshold="0.1")
+    for n_resamples in (0, 1.5):  # of the band, also where the interval of the whole area needs none
+        with pytest.raises(ValueError, match="n_resamples must be"):
+            PartialROCDisplay.from_predictions(y, X[:, 0], confidence=0.9, n_resamples=n_resamples)
     with pytest.raises(ValueError, match="two classes"):
         PartialROCDisplay.from_estimator(KernelSVC().fit(X, np.arange(len(X)) % 3), X, y)
     with pytest.raises(NotFittedError):
@@ -310,6 +313,17 @@ def test_paths_draw_coefficients_objectives_and_scores(two_classes):
     np.testing.assert_array_equal(objective, [found[C].objective_ for C in display.strengths])
     score = PathDisplay.from_models(models, "score", X=X, y=y).values[:, 0]
     np.testing.assert_array_equal(score, [found[C].score(X, y) for C in display.strengths])
+
+
+def test_scores_of_pipelines_are_those_of_the_whole_pipeline(two_classes):
+    X, y = two_classes
+    X = 100.0 * X + 50.0  # the last step alone would score rows that are not scaled
+    models = [make_pipeline(StandardScaler(), LinearSVC(C=C)).fit(X, y) for C in (0.001, 1.0)]
+    expected = [model.score(X, y) for model in models]
+    assert expected != [model[-1].score(X, y) for model in models]
+    for values in ("score", lambda model: model.score(X, y)):
+        np.testing.assert_array_equal(PathDisplay.from_models(models, values, X=X, y=y).values[:, 0], expected)
+    np.testing.assert_array_equal(PathDisplay.from_models(iter(models)).values, [model[-1].coef_[0] for model in models])
 
 
 def test_paths_over_alpha_support_vectors_and_own_quantities(two_classes):
@@ -353,6 +367,7 @@ def test_what_is_no_path_is_refused(two_classes):
         ({"models": models[:1]}, "at least two"),
         ({"models": [models[0], models[0]]}, "do not differ"),
         ({"models": models, "values": "coefs"}, "must be one of"),
+        ({"models": models, "values": ["coef"]}, "must be one of"),
         ({"models": models, "values": "n_support"}, "does not exist"),
         ({"models": models, "values": "score"}, "needs X= and y="),
         ({"models": models, "values": lambda model: np.ones(int(10 * model.C))}, "different lengths along the path"),
