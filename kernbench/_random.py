@@ -35,5 +35,6 @@ def generator_of(random_state):
 
 def check_random_state(random_state):
     """Raise the ValueError of `generator_of`, without drawing from a state: for a fit that draws nothing."""
-    if random_state is not None and not isinstance(random_state, np.random.RandomState | np.random.Generator):
+    is_global = random_state is None or random_state is np.random
+    if not is_global and not isinstance(random_state, np.random.RandomState | np.random.Generator):
         generator_of(random_state)

@@ -96,13 +96,13 @@ def test_a_fit_with_a_seed_leaves_the_global_state_alone(model):
 
 
 @quiet
-@pytest.mark.parametrize("random_state", [None, "legacy", "generator"])
+@pytest.mark.parametrize("random_state", [None, "module", "legacy", "generator"])
 def test_a_fit_that_draws_nothing_changes_no_state(random_state):
     from kernbench import KernelSVC
 
     X, y = problem_of("classify", 0)
     legacy, generator = np.random.RandomState(0), np.random.default_rng(0)
-    given = {"legacy": legacy, "generator": generator}.get(random_state)
+    given = {"module": np.random, "legacy": legacy, "generator": generator}.get(random_state)
     states = [
         lambda: np.random.get_state()[1:3],
         lambda: legacy.get_state()[1:3],
