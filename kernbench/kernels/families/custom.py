@@ -29,7 +29,8 @@ class Precomputed(Kernel):
 class Callable(Kernel):
     """A Python function ``function(X, Z) -> matrix of shape (len(X), len(Z))``, dense or sparse.
 
-    The function is called with batches of rows, never for single values, so that a vectorised function is fast.
+    The function is called with batches of rows, so that a vectorised function is fast; for k(x, x) alone, with one row
+    at a time.
 
     Parameters
     ----------
