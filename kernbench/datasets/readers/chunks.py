@@ -122,6 +122,7 @@ class FileChunks:
         label = None if self.label is None else self._position(table.shape[1])
         for start in range(0, len(table), self.rows):
             part = np.asarray(table[start : start + self.rows])
+            self._refuse_missing(part, range(table.shape[1]))
             if label is None:
                 yield part, None
             else:
@@ -139,6 +140,8 @@ class FileChunks:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
         label = names[self._position(len(names))] if isinstance(self.label, int) else self.label
         columns = [name for name in names if name != label]
+        if not columns:
+            raise malformed(self.path, f"expected columns of features, found {len(names)} in all")
         check_numeric(table.schema, columns, self.path)
 
         def batches():
@@ -147,9 +150,23 @@ class FileChunks:
 
         for batch in batches():
             if batch.num_rows:
-                features = [batch[name].to_numpy(zero_copy_only=False) for name in columns]
+                X = np.column_stack([batch[name].to_numpy(zero_copy_only=False) for name in columns])
+                self._refuse_missing(X, columns)
                 y = None if label is None else label_values(batch[label])
-                yield np.column_stack(features), integers_if_whole(y) if y is not None and y.dtype.kind == "f" else y
+                if y is not None:
+                    self._refuse_missing(y[:, None], [label])
+                yield X, integers_if_whole(y) if y is not None and y.dtype.kind == "f" else y
+
+    def _refuse_missing(self, values, columns):
+        """Raise `DataFileError` for the first number that is not finite, or text that is missing, in these columns."""
+        if values.dtype.kind == "O":
+            present = np.array([[value is not None for value in row] for row in values])
+        else:
+            present = np.isfinite(values)
+        if not present.all():
+            row, column = (int(place) for place in np.argwhere(~present)[0])
+            where = f"column {columns[column]!r}, row {self.n_rows + row} (counted from 0)"
+            raise malformed(self.path, f"{where}: found {values[row, column]}; remove or impute such values first")
 
     def _position(self, n_columns):
         if isinstance(self.label, str):

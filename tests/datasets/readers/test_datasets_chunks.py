@@ -95,6 +95,34 @@ def test_a_fault_is_located_in_the_file(name, content, said, write):
         list(chunks(write(name, content), 1))
 
 
+@pytest.mark.parametrize(
+    ("values", "labels", "said"),
+    [
+        ([1.0, 2.0, np.nan], [0, 1, 0], "column 'x', row 2 .*: found nan"),
+        ([1.0, 2.0, -np.inf], [0, 1, 0], "column 'x', row 2 .*: found -inf"),
+        ([1, 2, None], [0, 1, 0], "column 'x', row 2 .*: found nan"),
+        ([1.0, 2.0, 3.0], [0, 1, None], "column 'y', row 2 .*: found nan"),
+        ([1.0, 2.0, 3.0], ["a", "b", None], "column 'y', row 2 .*: found None"),
+    ],
+)
+def test_missing_values_of_columns_are_located_in_the_file(values, labels, said, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"x": values, "y": labels}), tmp_path / "a.parquet")
+    with pytest.raises(DataFileError, match=f"a.parquet: {said}"):
+        list(chunks(tmp_path / "a.parquet", 2))
+
+
+@pytest.mark.parametrize("label", [-1, 0, None])
+@pytest.mark.parametrize("place", [(3, 0), (3, 2)])
+def test_missing_values_of_an_array_are_located_in_the_file(place, label, tmp_path):
+    table = np.ones((5, 3), dtype=np.float32)
+    table[place] = np.nan
+    np.save(tmp_path / "a.npy", table)
+    with pytest.raises(DataFileError, match=f"a.npy: column {place[1]}, row 3 .*: found nan; remove or impute"):
+        list(chunks(tmp_path / "a.npy", 2, label=label))
+
+
 def test_what_cannot_be_read_in_chunks_is_refused(rows, tmp_path, write):
     np.savez(tmp_path / "a.npz", X=rows[0], y=rows[1])
     with pytest.raises(ValueError, match="cannot be read in chunks: save the array as .npy"):
@@ -119,11 +147,12 @@ def test_columns_of_arrow_come_in_batches(suffix, rows, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     X, y = rows
     table = pyarrow.table({**{f"x{j}": X[:, j] for j in range(5)}, "label": y})
-    path = tmp_path / f"a.{suffix}"
+    path, without_features = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
     if suffix == "parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        write = pytest.importorskip("pyarrow.parquet").write_table
     else:
-        pytest.importorskip("pyarrow.feather").write_feather(table, path)
+        write = pytest.importorskip("pyarrow.feather").write_feather
+    write(table, path)
     for label in ("label", 5, -1):
         found = list(chunks(path, 10, label=label))
         np.testing.assert_array_equal(_dense(found), X)
@@ -133,6 +162,9 @@ def test_columns_of_arrow_come_in_batches(suffix, rows, tmp_path):
         list(chunks(path, 10, label="lable"))
     with pytest.raises(ValueError, match="there is no column 6, only 6"):
         list(chunks(path, 10, label=6))
+    write(table.select(["label"]), without_features)
+    with pytest.raises(DataFileError, match="expected columns of features, found 1 in all"):
+        list(chunks(without_features, 10))
 
 
 def test_record_batches_without_rows_are_passed_over_and_whole_labels_are_integers(tmp_path):
