@@ -136,7 +136,8 @@ class PartialROCDisplay:
             score, own_threshold = estimator.predict_proba(X)[:, 1], 0.5
         if fpr_range is None:
             own = last_step(estimator)
-            fpr_range = own.fpr_range_ if getattr(own, "ranks", None) else getattr(own, "fpr_range", WHOLE)
+            has_ranks = getattr(own, "ranks", None) is not None
+            fpr_range = own.fpr_range_ if has_ranks else getattr(own, "fpr_range", WHOLE)
         return cls.from_predictions(
             y,
             score,

@@ -188,9 +188,10 @@ def test_the_window_of_a_pipeline_is_that_of_its_last_step(two_classes):
     assert display.area == partial_auc(y, model.decision_function(X), (0.1, 0.4))
 
 
-def test_a_window_of_ranks_is_drawn_in_rates(two_classes):
+@pytest.mark.parametrize("ranks", [(10, 60), np.array([10, 60])], ids=["tuple", "array"])
+def test_a_window_of_ranks_is_drawn_in_rates(two_classes, ranks):
     X, y = two_classes
-    model = PartialAUCClassifier(ranks=(10, 60)).fit(X, y)
+    model = PartialAUCClassifier(ranks=ranks).fit(X, y)
     display = PartialROCDisplay.from_estimator(model, X, y)
     assert display.fpr_range == model.fpr_range_ == pytest.approx((10 / np.sum(y == 0), 60 / np.sum(y == 0)))
     assert display.area == partial_auc(y, model.decision_function(X), model.fpr_range_)
@@ -323,7 +324,8 @@ def test_scores_of_pipelines_are_those_of_the_whole_pipeline(two_classes):
     assert expected != [model[-1].score(X, y) for model in models]
     for values in ("score", lambda model: model.score(X, y)):
         np.testing.assert_array_equal(PathDisplay.from_models(models, values, X=X, y=y).values[:, 0], expected)
-    np.testing.assert_array_equal(PathDisplay.from_models(iter(models)).values, [model[-1].coef_[0] for model in models])
+    coefficients = PathDisplay.from_models(iter(models)).values
+    np.testing.assert_array_equal(coefficients, [model[-1].coef_[0] for model in models])
 
 
 def test_paths_over_alpha_support_vectors_and_own_quantities(two_classes):
