@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.kernels import Callable, Gaussian, Laplacian, Polynomial
+from kernbench.kernels import Callable, DotProduct, Gaussian, Laplacian, Polynomial
 
 NOT_POSITIVE = [0, -1.0, float("nan"), float("inf"), "1", None, True, [1.0], 1j, np.array([1.0, 2.0])]
 
@@ -39,6 +39,18 @@ def test_degree_is_an_int_of_the_compiled_loop(degree):
 def test_c_is_at_least_zero(c):
     with pytest.raises(ValueError, match="Polynomial: c must be"):
         Polynomial(3, c)
+
+
+@pytest.mark.parametrize("n_terms", [0, -1, 2.5, True, None], ids=repr)
+def test_number_of_terms_is_a_positive_integer(n_terms):
+    with pytest.raises(ValueError, match="DotProduct: n_terms must be a positive integer"):
+        DotProduct.exponential(n_terms)
+
+
+@pytest.mark.filterwarnings("error")
+def test_terms_whose_factorials_are_infinite_are_zero():
+    many, all_terms = DotProduct.exponential(200), DotProduct.exponential(171)
+    assert many.coefficients == (*all_terms.coefficients, *[0.0] * 29) and all_terms.coefficients[-1] > 0
 
 
 def test_function_is_callable():

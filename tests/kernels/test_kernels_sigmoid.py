@@ -20,7 +20,9 @@ def test_tanh_is_accurate_everywhere(dtype):
     np.testing.assert_allclose(values.astype(np.float64), np.tanh(t.astype(np.float64)), rtol=error, atol=0)
 
 
-@pytest.mark.parametrize("parameters", [{"scale": 0.0}, {"scale": -1.0}, {"c": np.nan}, {"c": np.inf}, {"c": "1"}])
+@pytest.mark.parametrize(
+    "parameters", [{"scale": 0.0}, {"scale": -1.0}, {"c": np.nan}, {"c": np.inf}, {"c": "1"}, {"c": True}]
+)
 def test_parameters_out_of_range_are_refused(parameters):
     with pytest.raises(ValueError, match="Sigmoid"):
         Sigmoid(**parameters)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, ldexp, log2
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -136,8 +135,10 @@ class DotProduct(Kernel):
 
     @classmethod
     def exponential(cls, n_terms: int = 12) -> Any:
-        """Return the first `n_terms` terms of exp(<x, z>): coefficients 1/n!."""
-        return cls(tuple(1.0 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, n_terms)]))))
+        """Return the first `n_terms` terms of exp(<x, z>), at least 1: coefficients 1/n!, 0 from n = 171 on."""
+        check_number("DotProduct: n_terms", n_terms, at_least=1, whole=True)
+        with np.errstate(over="ignore"):  # of the factorials
+            return cls(tuple(1.0 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, n_terms)]))))
 
     @property
     def _used(self) -> Any:
@@ -193,8 +194,7 @@ class Sigmoid(Kernel):
 
     def __post_init__(self) -> None:
         require_positive(self, scale=self.scale)
-        if not (isinstance(self.c, Real) and np.isfinite(self.c)):
-            raise ValueError(f"Sigmoid: c must be a finite number, got {self.c!r}")
+        check_number("Sigmoid: c", self.c)
 
     @property
     def constants(self) -> Any:
