@@ -263,8 +263,9 @@ def _networks(records, dataset, methods, digits):
     found = [records.values("pauc-deep", dataset, name, metric="test_pauc").values() for name in methods]
     means = [_mean(list(values), digits=digits) if values else "–" for values in found]
     table = _table(list(methods.values()), [means])
-    n_repeats = min(map(len, found))
-    return table if n_repeats == 5 else f"Repeats: {n_repeats} of the 5 declared.\n\n{table}"
+    fewest, most = (end(map(len, found)) for end in (min, max))
+    told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return table if fewest == 5 else f"Repeats: {told} of the 5 declared.\n\n{table}"
 
 
 def deep_map(records):
