@@ -279,7 +279,7 @@ EXPERIMENT = Experiment(
     "the blocks large; the median width with the default steps is beside it. Batches have 8,192 matrices, where the "
     "paper takes 50,000. "
     "On predicates of random matrices exact ridge regression is limited, too, by the number of matrices of each "
-    "molecule and by α. What other splits would give is not shown. MolecularSpace, 2.3 million molecules, for "
-    "which the text has no number, is not measured. The kernel machines on sorted matrices have a width and an α that "
-    "were not tuned. One thread.",
+    "molecule and by α. What other splits would give for 2¹⁸ features is not shown. MolecularSpace, 2.3 million "
+    "molecules, for which the text has no number, is not measured. The kernel machines on sorted matrices have a width "
+    "and an α that were not tuned. One thread.",
 )
