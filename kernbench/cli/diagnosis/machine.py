@@ -46,17 +46,24 @@ def memory():
 def room(what, folder):
     """Room on the disk of a folder, or of the nearest one above it that exists."""
     try:
-        folder = folder.resolve()
-        while not folder.exists():
-            folder = folder.parent
+        folder = _nearest(Path(os.path.realpath(folder)))
         free = shutil.disk_usage(folder).free
-    except (OSError, RuntimeError) as error:  # no permission, a name that is too long, a link to itself
+    except OSError as error:  # no permission, a name that is too long, a link to itself
         return [Finding(f"disk: {what}", BROKEN, str(error), "choose another folder")]
     if not os.access(folder, os.W_OK):
         return [Finding(f"disk: {what}", BROKEN, f"{folder} is write-protected", "choose another folder")]
     status = BROKEN if free < LEAST_ROOM else LACK if free < ROOM else OK
     remedy = "" if status == OK else "delete something, or choose another disk"
     return [Finding(f"disk: {what}", status, f"{gigabytes(free)} free at {folder}", remedy)]
+
+
+def _nearest(path):
+    """The path, or the nearest one above it that exists; raise OSError where that cannot be known."""
+    try:
+        path.stat()  # Path.exists() of Python 3.13 is False for a link to itself
+    except FileNotFoundError:
+        return _nearest(path.parent)
+    return path
 
 
 def _container_cores():
