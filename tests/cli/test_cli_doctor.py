@@ -153,10 +153,11 @@ def test_a_folder_that_cannot_be_looked_at_is_another_folders_matter(monkeypatch
     (found,) = machine.room("results", tmp_path / "loop")
     assert (found.what, found.status, found.remedy) == ("disk: results", BROKEN, "choose another folder")
 
-    def denied(self):
+    def denied(self, **how):
         raise PermissionError(13, "Permission denied", str(self))
 
-    monkeypatch.setattr(Path, "exists", denied)
+    for asked in ("exists", "stat"):
+        monkeypatch.setattr(Path, asked, denied)
     for found in (*machine.room("results", tmp_path), *surroundings.store(tmp_path)):
         assert found.status == BROKEN and "Permission denied" in found.found and "another folder" in found.remedy
 
