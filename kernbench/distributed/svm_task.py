@@ -10,7 +10,7 @@ from kernbench.distributed.cascade import Cascade
 from kernbench.distributed.parts import support_of_parts
 from kernbench.distributed.spaces import DrawnRows, centred_blocks, kernel_of_blocks
 from kernbench.estimators.arguments.parameters import precision
-from kernbench.estimators.arguments.training_data import check_labels, weigh_classes
+from kernbench.estimators.arguments.training_data import check_each_class_has_weight, check_labels, weigh_classes
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task
 from kernbench.estimators.svm.kernel_task import KernelTask, PairProblem
@@ -38,12 +38,15 @@ class BlockKernelTask:
             self.cascades = CascadeTask(model, examples)
             self.blocks = self.cascades.blocks
             return
-        self.classes, _ = check_labels(examples.y)
+        self.classes, codes = check_labels(examples.y)
         if len(self.classes) > 2:
             raise ValueError(
                 f"y has {len(self.classes)} classes, and KernelSVC(solver={model.solver!r}) is fitted to two of them "
                 "on blocks: choose solver='smo', or fit one model for each class against the rest"
             )
+        self.weights = examples.checked_weights()
+        if self.weights is not None:
+            check_each_class_has_weight(self.classes, codes, self.weights)
 
     def run(self):
         """Fit the model."""
@@ -58,10 +61,9 @@ class BlockKernelTask:
 
     def _run_chunks(self):
         """Fit to the chunks in their order; rows are read when they are drawn."""
-        examples, blocks = self.examples, self.blocks
+        examples, blocks, weights = self.examples, self.blocks, self.weights
         rows = rows_at_random(blocks, examples.keep_bytes)
         starts = blocks.chunk_starts if blocks.is_remote else origin_of(blocks)[0].bounds
-        weights = examples.checked_weights()
         chunks = [
             (RowsBetween(rows, a, b), examples.y[a:b], None if weights is None else weights[a:b])
             for a, b in zip(starts[:-1], starts[1:])
@@ -83,8 +85,8 @@ class CascadeTask(KernelTask):
     def __init__(self, model, examples):
         self.model, self.entry, self.given = model, check_kernel_svc(model), DrawnRows(examples.blocks)
         blocks, sample_weight = examples.blocks, examples.checked_weights()
-        classes, self.codes = check_labels(examples.y)
-        weights = weigh_classes(model, classes, examples.y, self.codes, sample_weight)
+        labels, codes = check_labels(examples.y)
+        self.codes, weights = weigh_classes(model, labels, examples.y, codes, sample_weight)
         self.weights = np.ones(blocks.n_rows) if weights is None else weights
         median = isinstance(model.gamma, str) and model.gamma == "median"
         self.last = cold_start(model, (model.solver,), 1, draws_kernel=median, draws=self.entry.draws)
@@ -92,7 +94,7 @@ class CascadeTask(KernelTask):
         model.kernel_ = kernel_of_blocks(model, blocks, sample_weight, self.last.kernel_seed)
         check_kernel_range(blocks, model.kernel_, model.dtype_, getattr(model, "feature_names_in_", None))
         model.shape_fit_, self.shares_data, self.plural = blocks.shape, True, "pairs of classes"
-        pairs = pairs_of(self.codes, len(classes), self.weights, model.multi_class)
+        pairs = pairs_of(self.codes, len(model.classes_), self.weights, model.multi_class)
         self.blocks, model.centre_ = centred_blocks(model, blocks, len(pairs))
         self.settings = {
             "kernel": model.kernel_, "loss": "hinge", "C": model.C,

@@ -112,12 +112,13 @@ class BlockLinearTask(LinearTask):
         self.n_jobs, self.min_iter, blocks = None, 0, examples.blocks
         examples.describe(model)
         spread_of(blocks)
-        classes, self.codes = check_labels(examples.y)
+        labels, codes = check_labels(examples.y)
         self.sample_weight = examples.checked_weights()
-        self.weights = weigh_classes(model, classes, examples.y, self.codes, self.sample_weight)
+        self.codes, self.weights = weigh_classes(model, labels, examples.y, codes, self.sample_weight)
         model.dtype_ = blocks.dtype.name if model.dtype == "auto" else model.dtype
         check_kernel_range(blocks, Linear(), model.dtype_, getattr(model, "feature_names_in_", None))
-        positives = [1] if len(classes) == 2 else range(len(classes))
+        n_classes = len(model.classes_)
+        positives = [1] if n_classes == 2 else range(n_classes)
         self.problems = [ClassProblem(self, k, positive) for k, positive in enumerate(positives)]
         self.last = cold_start(model, (), len(self.problems))
         self.X = blocks

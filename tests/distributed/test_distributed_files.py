@@ -403,6 +403,32 @@ def test_the_default_solver_of_a_linear_svc_passes_over_blocks(examples):
     np.testing.assert_array_equal(model.coef_, named.coef_)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(solver="bundle", tol=1e-6),
+        KernelSVC(tol=1e-6),
+        KernelSVC(tol=1e-6, multi_class="ovr"),
+        DoublyStochasticClassifier(max_iter=20, random_state=0),
+    ],
+    ids=["linear", "pairs", "against the rest", "doubly stochastic"],
+)
+def test_a_class_without_weight_is_left_out_as_on_an_array(model, class_weight, examples):
+    X, _ = examples(300, 3)
+    y = np.array(["low", "middle", "high"])[(X[:, 0] > 0.0).astype(int) + (X[:, 0] > 1.0)]
+    weights = np.where(y == "middle", 0.0, 1.0 + np.arange(300) % 2)
+    model = clone(model).set_params(class_weight=class_weight)
+    plain = clone(model).fit(X, y, weights)
+    found = Distributed(model).fit(np.array_split(X, 3), y, weights).estimator_
+    assert found.classes_.tolist() == plain.classes_.tolist() == ["high", "low"]
+    np.testing.assert_allclose(found.class_weight_, plain.class_weight_)
+    if isinstance(model, DoublyStochasticClassifier):  # whose batches are others
+        assert found.score(X[weights > 0], y[weights > 0]) > 0.9
+    else:
+        np.testing.assert_allclose(found.decision_function(X), plain.decision_function(X), atol=1e-2)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
 def test_a_free_intercept_is_found_by_newton_on_blocks(examples, in_files, loss):
     X, y = examples(3_000, 4)

@@ -111,10 +111,10 @@ class ClassifierTask(BlockStreamTask):
 
     def _targets(self, examples):
         model = self.model
-        classes, codes = check_labels(examples.y)
-        self.weights = weigh_classes(model, classes, examples.y, codes, self.weights)
+        labels, codes = check_labels(examples.y)
+        codes, self.weights = weigh_classes(model, labels, examples.y, codes, self.weights)
         plain = type(model)(loss=model.loss)
-        plain.classes_ = classes
+        plain.classes_ = model.classes_
         return codes, plain._labels_of
 
 

@@ -40,11 +40,7 @@ def check_training_data(model, X, y, sample_weight, *, kernel=None, all_classes=
         `sample_weight` times the weight of the class; None if all are 1.
     """
     X, y, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
-    factors = _class_weights(model.class_weight, classes, y, codes, sample_weight)
-    if not all_classes:
-        classes, codes, kept = without_empty_classes(classes, codes, sample_weight)
-        factors = factors[kept]
-    weights = _weigh(model, classes, codes, factors, sample_weight)
+    codes, weights = weigh_classes(model, classes, y, codes, sample_weight, all_classes=all_classes)
     check_square(X, kernel)
     return X, codes, sample_weight, weights
 
@@ -73,19 +69,30 @@ def check_two_classes(model, X, y, sample_weight, *, kernel=None):
     return X, np.where(codes == 1, 1.0, -1.0), sample_weight
 
 
-def weigh_classes(model, classes, y, codes, sample_weight):
-    """Set ``classes_`` and ``class_weight_``; return weights of examples and classes together, None if all are 1."""
+def weigh_classes(model, classes, y, codes, sample_weight, *, all_classes=False):
+    """Set ``classes_`` and ``class_weight_``, for checked labels y with the index `codes` in `classes`.
+
+    Parameters
+    ----------
+    model, sample_weight, all_classes
+        As for `check_training_data`.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,), intp
+    weights : ndarray of shape (n_samples,), or None
+        As of `check_training_data`.
+    """
     factors = _class_weights(model.class_weight, classes, y, codes, sample_weight)
-    return _weigh(model, classes, codes, factors, sample_weight)
-
-
-def _weigh(model, classes, codes, factors, sample_weight):
+    if not all_classes:
+        classes, codes, kept = without_empty_classes(classes, codes, sample_weight)
+        factors = factors[kept]
     model.classes_, model.class_weight_ = classes, factors
-    if sample_weight is None and (model.class_weight is None or not np.any(model.class_weight_ != 1)):
-        return None
-    weights = model.class_weight_[codes] * (1.0 if sample_weight is None else sample_weight)
+    if sample_weight is None and (model.class_weight is None or not np.any(factors != 1)):
+        return codes, None
+    weights = factors[codes] * (1.0 if sample_weight is None else sample_weight)
     check_each_class_has_weight(classes, codes, weights)
-    return weights
+    return codes, weights
 
 
 def check_examples(model, X, y, sample_weight, *, kernel=None, reset=True):

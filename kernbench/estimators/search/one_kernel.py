@@ -171,7 +171,7 @@ class OneKernel:
         model = KernelSVC(class_weight=self.model.class_weight)
         classes, codes = self.model.classes_, self.task.codes
         own = is_train if sample_weight is None else is_train * sample_weight
-        return weigh_classes(model, classes, classes[codes], codes, own)
+        return weigh_classes(model, classes, classes[codes], codes, own, all_classes=True)[1]
 
     def _fit_all(self, k, pair, C, cell):
         """Return the solution for all rows of a pair of classes, from the last one for another C."""
