@@ -16,6 +16,7 @@ from kernbench.estimators.roc.parameters import ON_TRAINING_ROWS
 from kernbench.estimators.roc.roc_svc import ROCSVC
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.linear_svc import LinearSVC
+from kernbench.estimators.svm.parameters import FREE, has_free_intercept
 from kernbench.estimators.windows.partial_auc import PartialAUCClassifier
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.features.nystroem.landmarks import choice_of
@@ -92,8 +93,12 @@ def _check_model(model):
         _check_kernel_regressor(model)
         return
     if isinstance(model, LinearSVC):
-        if model.solver not in ("auto", "bundle"):
-            raise ValueError(f"LinearSVC(solver={model.solver!r}) cannot be fitted to blocks: choose solver='bundle'")
+        exact = FREE if has_free_intercept(model) else "bundle"
+        if model.solver not in ("auto", "bundle", exact):  # that "bundle" has no free intercept is said by `LinearSVC`
+            free = ", intercept_scaling=inf" * (exact == FREE)
+            raise ValueError(
+                f"LinearSVC(solver={model.solver!r}{free}) cannot be fitted to blocks: choose solver={exact!r}"
+            )
         return
     if isinstance(model, PartialAUCClassifier):
         if model.solver not in WINDOW_SOLVERS:

@@ -433,6 +433,10 @@ def test_a_class_without_weight_is_left_out_as_on_an_array(model, class_weight, 
 def test_a_free_intercept_is_found_by_newton_on_blocks(examples, in_files, loss):
     X, y = examples(3_000, 4)
     plain = LinearSVC(loss, intercept_scaling=np.inf, random_state=0).fit(X + 3.0, y)
-    model = Distributed(clone(plain)).fit(in_files(X + 3.0, (1_000,)), y).estimator_
+    model, named = (
+        Distributed(clone(plain).set_params(solver=solver)).fit(in_files(X + 3.0, (1_000,)), y).estimator_
+        for solver in ("auto", "newton")
+    )
+    np.testing.assert_array_equal(named.coef_, model.coef_)
     assert model.solver_ == "newton" and model.converged_
     np.testing.assert_allclose(model.objective_, plain.objective_, rtol=plain.tol)

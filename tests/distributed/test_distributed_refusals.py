@@ -18,6 +18,9 @@ from kernbench.features import Nystroem
     [
         (KernelSVC(solver="sdca"), "solver='smo' or 'scs'"),
         (LinearSVC(solver="sdca"), "solver='bundle'"),
+        (LinearSVC(solver="sdca", intercept_scaling=np.inf), "intercept_scaling=inf.* choose solver='newton'"),
+        (LinearSVC(solver="bundle", intercept_scaling=np.inf), "choose 'newton' or 'auto', or a finite"),
+        (LinearSVC(solver="newton", intercept_scaling=np.inf, fit_intercept=False), "choose solver='bundle'"),
         (LogisticRegression(), "cannot be fitted block by block: use ROCSVC"),
         (ROCSVC("rbf", features="exact"), "features='nystroem' or 'random'"),
         (ROCSVC("precomputed"), "matrix of all pairs"),
