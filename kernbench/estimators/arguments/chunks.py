@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.estimators.arguments.targets import targets_of_chunk
-from kernbench.estimators.arguments.training_data import distinct_labels
+from kernbench.estimators.arguments.training_data import distinct_labels, labels_outside
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
@@ -233,7 +233,7 @@ class Reader:
         if self.classes is None:
             return
         try:
-            unknown = np.setdiff1d(distinct_labels(y), self.classes).tolist()
+            unknown = labels_outside(self.classes, y).tolist()
         except (TypeError, ValueError) as error:  # labels that cannot be compared with each other, or with the classes
             raise ValueError(f"{where}: y holds labels of another type than the classes: {error}") from error
         if unknown:

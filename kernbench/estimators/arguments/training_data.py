@@ -219,10 +219,19 @@ def check_batch(model, X, y, classes, sample_weight, *, reset, labels_of=None):
         labels = model.classes_
         if classes is not None and not np.array_equal(distinct_labels(classes), labels):
             raise ValueError(f"classes={classes!r} are not those of the calls before, {labels.tolist()}")
-    unknown = np.setdiff1d(y, labels)
+    unknown = labels_outside(labels, y)
     if len(unknown):
         raise ValueError(f"y holds {unknown[:3].tolist()}, which are not among the classes {labels.tolist()}")
     return X, y, labels, weights
+
+
+def labels_outside(labels, y):
+    """Return the distinct labels in y that are not among `labels`; text and numbers, which NumPy would compare as text,
+    are never equal."""
+    kinds = [array.dtype.kind for array in (labels, y)]
+    if "O" not in kinds and (kinds[0] in "SUT") != (kinds[1] in "SUT"):
+        return distinct_labels(y)
+    return np.setdiff1d(distinct_labels(y), labels)
 
 
 def weights_of_stream(class_weight, labels):

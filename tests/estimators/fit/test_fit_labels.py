@@ -88,6 +88,19 @@ def test_class_weights_that_a_fit_refuses_are_refused_by_streams_too(model):
     assert given.class_weight_.tolist() == [1.0, 5.0]
 
 
+@pytest.mark.parametrize("given", [int, str], ids=["numbers", "text"])
+def test_text_is_not_among_numbers_of_a_stream_nor_numbers_among_text(given):
+    """NumPy compares them as text: with many classes 10 came before 2, and rows got the label of another class."""
+    X, y = np.random.default_rng(0).normal(size=(48, 2)), np.arange(48) % 12
+    other = str if given is int else int
+    model = DoublyStochasticClassifier(max_iter=5, precondition=False, random_state=0)
+    learned = clone(model).partial_fit(X, y.astype(given))
+    with pytest.raises(ValueError, match="y holds .*, which are not among the classes"):
+        learned.partial_fit(X[:1], np.array([3]).astype(other))
+    with pytest.raises(ValueError, match="y holds .*, which are not among the classes"):
+        clone(model).fit_chunks([(X, y.astype(other))], classes=np.unique(y.astype(given)))
+
+
 LABELS = np.array(["low", "middle", "high", "top"])
 
 
