@@ -258,8 +258,9 @@ def _mean_and_error(scores):
 
 def _largest_within_one_error(table, name):
     """Return the index of the first cell whose mean score is within one standard error of the best."""
-    columns = [table[column] for column in table if column.startswith("split") and column.endswith(f"_test_{name}")]
-    mean, error = _mean_and_error(np.array(columns))
+    splits = [column for column in table if column.startswith("split")]
+    own = [column for column in splits if column.partition("_test_")[2] == name]  # other names may end with this one
+    mean, error = _mean_and_error(np.array([table[column] for column in own]))
     if np.isnan(mean).all():
         raise ValueError("selection='1se' needs a cell with a finite score: every one is NaN; check scoring and cv")
     best = np.nanargmax(mean)

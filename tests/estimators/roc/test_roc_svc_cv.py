@@ -66,6 +66,17 @@ def test_of_equal_means_the_largest_alpha_and_with_one_standard_error_a_larger()
     assert np.all(best.mean_auc_[:k] < best.mean_auc_[best_k] - best.standard_error_[best_k])
 
 
+def test_one_standard_error_is_that_of_the_score_that_decides_alone():
+    X, y = problem()
+    settings = {"alphas": ALPHAS, "cv": 3, "selection": "1se", "random_state": 0}
+    alone = ROCSVCCV(scoring="roc_auc", **settings).fit(X, y)
+    # The columns of the other end with the name of this one; it is largest for the smallest alpha.
+    other = {"last_test_auc": lambda model, X, y: float(np.ptp(model.decision_function(X))) ** 4}
+    both = ROCSVCCV(scoring={"auc": "roc_auc", **other}, refit="auc", **settings).fit(X, y)
+    assert both.cv_results_["mean_test_last_test_auc"].argmax() == 2 != alone.best_index_
+    assert both.alpha_ == alone.alpha_
+
+
 def test_one_standard_error_needs_a_score_that_is_finite():
     X, y = problem(60)
     search = ROCSVCCV(alphas=ALPHAS, cv=2, selection="1se", scoring=lambda model, X, y: np.nan)
