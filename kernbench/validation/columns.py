@@ -22,7 +22,12 @@ def check_numeric(schema, names, what):
 
 
 def label_values(column):
-    """Return a column of labels as a NumPy array; categories become their values.
+    """Return a column of labels as a NumPy array, see `decoded`."""
+    return decoded(column).to_numpy(zero_copy_only=False)
+
+
+def decoded(column):
+    """Return a column of labels as one pyarrow.Array in which categories are their values.
 
     Parameters
     ----------
@@ -32,6 +37,4 @@ def label_values(column):
     from pyarrow import types
 
     column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column.to_numpy(zero_copy_only=False)
+    return column.dictionary_decode() if types.is_dictionary(column.type) else column

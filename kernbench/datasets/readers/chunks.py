@@ -15,7 +15,7 @@ from kernbench.datasets.readers.delimited_layout import detect_layout, name_or_p
 from kernbench.datasets.readers.detect import format_of
 from kernbench.datasets.readers.svmlight import count_columns, svmlight_chunks
 from kernbench.validation.archives import read_header
-from kernbench.validation.columns import check_numeric, label_values
+from kernbench.validation.columns import check_numeric, decoded
 from kernbench.validation.numbers import check_number
 
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
@@ -152,10 +152,14 @@ class FileChunks:
             if batch.num_rows:
                 X = np.column_stack([batch[name].to_numpy(zero_copy_only=False) for name in columns])
                 self._refuse_missing(X, columns)
-                y = None if label is None else label_values(batch[label])
-                if y is not None:
+                if label is None:
+                    yield X, None
+                    continue
+                labels = decoded(batch[label])
+                y = labels.to_numpy(zero_copy_only=False)
+                if y.dtype.kind != "O" or labels.null_count:
                     self._refuse_missing(y[:, None], [label])
-                yield X, integers_if_whole(y) if y is not None and y.dtype.kind == "f" else y
+                yield X, integers_if_whole(y) if y.dtype.kind == "f" else y
 
     def _refuse_missing(self, values, columns):
         """Raise `DataFileError` for the first number that is not finite, or text that is missing, in these columns."""
