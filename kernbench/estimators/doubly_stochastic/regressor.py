@@ -273,7 +273,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         validate = self._validation(X_val, y_val)
         X, y = check_targets(self, X, y, reset=True)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
-        self._warn_of_scale(y)
+        self._warn_of_scale(y, weights)
         self._fit_arrays(X, self._source_of(X, y, weights), weights=weights, key=(y, weights), validate=validate)
         return self
 
@@ -299,7 +299,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         X, y = check_targets(self, X, y, reset=is_first)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         if is_first:
-            self._warn_of_scale(y)
+            self._warn_of_scale(y, weights)
         self._fit_batch(X, self._source_of(X, y, weights), weights=weights)
         return self
 
@@ -328,7 +328,7 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self._check_parameters()
         validate = self._validation(X_val, y_val)
         reader, X, y, weights, _, fault = open_stream(self, chunks, n_classes=0)
-        self._warn_of_scale(y if weights is None else y[weights > 0])
+        self._warn_of_scale(y, weights)
 
         def take(count):
             X, y, weights = reader.take(count)
@@ -337,8 +337,9 @@ class DoublyStochasticRegressor(RegressorMixin, DoublyStochasticModel):
         self._fit_stream(X, weights, take, validate=validate, fault=fault)
         return self
 
-    def _warn_of_scale(self, y):
-        warn_of_scale(self, regression_loss(self.loss, **self._loss_parameters()), y)
+    def _warn_of_scale(self, y, weights):
+        used = y if weights is None else y[weights > 0]
+        warn_of_scale(self, regression_loss(self.loss, **self._loss_parameters()), used)
 
     def _validation(self, X, y):
         """A callback that traces the mean loss on validation rows, or None without rows."""

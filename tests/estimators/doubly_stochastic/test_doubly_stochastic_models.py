@@ -121,6 +121,15 @@ def test_a_warning_names_the_remedy_for_targets_far_from_the_length_of_steps(los
         assert len(said) == warns and all("Scale y" in sentence for sentence in said)
 
 
+@pytest.mark.filterwarnings("error:.*standard deviation")
+def test_targets_of_weight_0_are_not_asked_for_their_size():
+    y, weights = np.where(np.arange(len(X)) < 9, -1e6, TARGETS), np.where(np.arange(len(X)) < 9, 0.0, 1.0)
+    model = DoublyStochasticRegressor(loss="absolute_error", **SMALL)
+    clone(model).fit(X, y, weights)
+    clone(model).partial_fit(X, y, weights)
+    clone(model).fit_chunks([(X, y, weights)])
+
+
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
 def test_a_share_of_the_targets_is_below_their_quantile(quantile):
     rng = np.random.default_rng(0)
