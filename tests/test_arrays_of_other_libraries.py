@@ -188,6 +188,24 @@ def test_dates_in_chunks_are_rejected(library):
         DoublyStochasticRegressor(max_iter=5).fit_chunks([(X[:, :2], y), (table_with_dates(library, X[:, 0]), y)])
 
 
+@pytest.mark.parametrize(
+    "place, spoil, message",
+    [
+        (0, lambda X: np.ma.masked_greater(X, 1.0), "X of chunk 2 must have no masked entries"),
+        (1, lambda y: np.ma.masked_greater(y, 1.0), "y of chunk 2 must have no masked entries"),
+        (2, lambda weights: np.ma.masked_greater(weights, 1.5), "weights of chunk 2 must have no masked entries"),
+        (2, lambda weights: weights + 0j, "weights of chunk 2 must hold real numbers, got complex128"),
+        (2, lambda weights: weights.astype("m8[s]"), "weights of chunk 2 must hold real numbers, got timedelta64"),
+    ],
+    ids=["masked rows", "masked targets", "masked weights", "complex weights", "times as weights"],
+)
+def test_chunks_are_rejected_as_arrays_are(place, spoil, message):
+    chunk = (*problem_of("regress"), np.linspace(1, 2, 50))
+    spoilt = [*chunk[:place], spoil(chunk[place]), *chunk[place + 1 :]]
+    with pytest.raises(ValueError, match=message):
+        DoublyStochasticRegressor(max_iter=5).fit_chunks([chunk, spoilt])
+
+
 @pytest.mark.parametrize("type_of_column", ["Float64", object])
 def test_missing_values_of_pandas_are_named(type_of_column):
     pandas = pytest.importorskip("pandas")

@@ -243,6 +243,22 @@ def test_bad_rows(model, spoil, message):
         model.load()().fit(spoil(X), y)
 
 
+@every_model
+def test_masked_entries_are_rejected(model):
+    """Conversions to arrays drop the mask, without a word."""
+    X, y = problem_of(model.task)
+    masked = np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) == 7)
+    message = "X must have no masked entries, .*: fill them in .numpy.ma.filled., or leave out their rows"
+    fitted = model.load()().fit(np.ma.masked_array(X), y)  # which are none
+    with pytest.raises(ValueError, match=message):
+        model.load()().fit(masked, y)
+    with pytest.raises(ValueError, match=message):
+        predict(fitted, masked)
+    if model.task in ("regress", *LABELLED):
+        with pytest.raises(ValueError, match="y must have no masked entries"):
+            model.load()().fit(X, np.ma.masked_array(y, np.arange(N_ROWS) == 7))
+
+
 # What NumPy takes for one object.
 NO_ARRAYS = {"generator": lambda values: (value for value in values), "dict": lambda values: dict(enumerate(values))}
 
@@ -341,9 +357,15 @@ def test_bad_targets(model, spoil, message):
         (np.ones((N_ROWS, 2)), "[Ss]ample.weight"),
         (np.full(N_ROWS, np.nan), "NaN"),
         (np.full(N_ROWS, 1e308), "the sum of sample_weight is infinite"),
+        (np.ones(N_ROWS) + 0j, "sample_weight must hold real numbers, got complex128"),
+        (np.datetime64("2020-01-01") + np.arange(N_ROWS), "sample_weight must hold real numbers, got datetime64"),
+        ([np.timedelta64(1, "s")] * N_ROWS, "sample_weight must hold real numbers, got timedelta64"),
+        (np.timedelta64(1, "s"), "sample_weight must hold real numbers, got timedelta64"),
+        (np.ma.masked_greater(np.arange(N_ROWS), 50), "sample_weight must have no masked entries"),
     ],
-    ids=["negative", "all zero", "short", "two columns", "NaN", "too large"],
-)
+    ids=["negative", "all zero", "short", "two columns", "NaN", "too large", "complex", "dates", "times", "a time",
+         "masked"],
+)  # fmt: skip
 def test_bad_weights(model, weights, message):
     X, y = problem_of(model.task)
     with pytest.raises(ValueError, match=message):

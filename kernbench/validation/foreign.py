@@ -34,8 +34,10 @@ def host_array(values, name):
     Raises
     ------
     ValueError
-        For an array on a device, and what NumPy cannot represent as an array; the message says what to do.
+        For an array on a device, one of ``numpy.ma`` with masked entries, and what NumPy cannot represent as an array;
+        the message says what to do.
     """
+    refuse_masked(values, name)
     if isinstance(values, np.ndarray | np.generic) or sparse.issparse(values):
         return values.astype(object) if values.dtype.kind == "T" else values
     if isinstance(values, Iterator | Mapping | Set | ValuesView) and not hasattr(values, "__array__"):
@@ -75,6 +77,16 @@ def dense_array(X):
     refuse_times(X)
     values = np.asarray(X)
     return X.to_numpy(dtype=np.float64, na_value=np.nan) if values.dtype.kind == "O" and hasattr(X, "iloc") else values
+
+
+def refuse_masked(values, name):
+    """Raise ValueError for an array of ``numpy.ma`` with masked entries: conversions drop the mask, and use what is
+    under it."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(
+            f"{name} must have no masked entries, since what is under the mask would be used: fill them in "
+            "(numpy.ma.filled), or leave out their rows"
+        )
 
 
 def refuse_times(X, name="X"):

@@ -56,6 +56,9 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
         ([X], np.arange(20) % 3, "Only binary classification"),
         ([X], None, "no labels"),
         ([np.full((20, 3), 1e200)], y, "too large for this kernel"),
+        ([X[:5], np.ma.masked_greater(X[5:], 1.0)], y, "chunk 1 must have no masked entries"),
+        ([(X, np.ma.masked_greater(y, 0))], None, "y of chunk 0 must have no masked entries"),
+        ([X], np.ma.masked_greater(y, 0), "labels or weights must have no masked entries"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(data, labels)

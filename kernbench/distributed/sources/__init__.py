@@ -17,6 +17,7 @@ from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
 from kernbench.distributed.sources.text import CsvSource, SvmlightSource
 from kernbench.validation.archives import load_vector
+from kernbench.validation.foreign import refuse_masked
 from kernbench.validation.numbers import is_integer
 
 SOURCES = {
@@ -144,4 +145,5 @@ def read_labels(y):
         and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) > 0)
     ):
         return np.concatenate([read_labels(part) for part in y])
+    refuse_masked(y, "an array of labels or weights")
     return np.asarray(y)

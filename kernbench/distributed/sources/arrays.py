@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.validation.arrays import check_indices, without_duplicates
-from kernbench.validation.foreign import dense_array, without_sparse_columns
+from kernbench.validation.foreign import dense_array, refuse_masked, without_sparse_columns
 
 
 class ArraySource:
@@ -13,7 +13,10 @@ class ArraySource:
     in_memory, is_slow = True, False
 
     def __init__(self, X, y=None, *, number=0):
-        self.title, self._y = f"chunk {number}", None if y is None else np.asarray(y)
+        self.title = f"chunk {number}"
+        refuse_masked(X, self.title)
+        refuse_masked(y, f"y of {self.title}")
+        self._y = None if y is None else np.asarray(y)
         self.names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
         X = without_sparse_columns(X)
         self.is_sparse = sparse.issparse(X)

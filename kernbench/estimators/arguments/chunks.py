@@ -8,7 +8,7 @@ from kernbench.estimators.arguments.training_data import distinct_labels, labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import refuse_times, without_sparse_columns
+from kernbench.validation.foreign import refuse_masked, refuse_times, without_sparse_columns
 from kernbench.validation.rows import check_same_columns, first_not_finite
 
 
@@ -37,6 +37,8 @@ class Chunk:
         X, y, weights = (*data, None)[:3]
         check_indices(X, f"X of chunk {number}")
         refuse_times(X, f"X of chunk {number}")
+        for part, name in ((X, "X"), (y, "y"), (weights, "weights")):
+            refuse_masked(part, f"{name} of chunk {number}")
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of pyarrow, else
         self.names = names if names and all(isinstance(name, str) for name in names) else None
         X = without_sparse_columns(X)
@@ -50,6 +52,8 @@ class Chunk:
             raise ValueError(f"chunk {number} must have {expected}, got {found}")
         if self.weights is not None and self.weights.shape != self.y.shape:
             raise ValueError(f"chunk {number} has {len(self.y)} rows, but weights of shape {self.weights.shape}")
+        if self.weights is not None and self.weights.dtype.kind in "cmM":  # as of arrays, see `check_weights`
+            raise ValueError(f"weights of chunk {number} must hold real numbers, got {self.weights.dtype}")
         self.n = len(self.y)
         self._order = Shuffled(self.n, rng) if self.n and rng is not None else None  # empty chunks take no draws
         self.n_left = self.n

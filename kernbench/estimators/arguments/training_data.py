@@ -270,8 +270,12 @@ def two_labels(y):
 
 def check_weights(sample_weight, X):
     """Return the sample weights of the rows of X in float64; all at least 0, and one above."""
+    sample_weight = host_array(sample_weight, "sample_weight")
+    dtype = np.asarray(sample_weight).dtype
+    if dtype.kind in "cmM":  # NumPy would drop imaginary parts, and count times in a unit of its own
+        raise ValueError(f"sample_weight must hold real numbers, got {dtype}")
     try:
-        sample_weight = _check_sample_weight(host_array(sample_weight, "sample_weight"), X, dtype=np.float64)
+        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, TypeError) or "convert string" in str(error):
             raise ValueError(f"sample_weight must be numbers, one for each row: {error}") from error

@@ -5,17 +5,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import _check_sample_weight, check_X_y
+from sklearn.utils.validation import check_X_y
 
 from kernbench._typing import Rows
 from kernbench.estimators.arguments.kernel import weighted_scale
-from kernbench.estimators.arguments.training_data import check_square
+from kernbench.estimators.arguments.training_data import check_square, check_weights
 from kernbench.kernels.base import Kernel
 from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.kernels.names import OF_GAMMA, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.problems.kernel.parzen import smallest_alpha
 from kernbench.validation.arrays import check_indices
+from kernbench.validation.foreign import host_array, refuse_times
 from kernbench.validation.numbers import check_flag
 
 
@@ -85,11 +86,13 @@ def closed_form_limit(
     (0.1967, 2.5415)
     """
     check_flag("fit_intercept", fit_intercept)
+    X, y = host_array(X, "X"), host_array(y, "y")
+    refuse_times(X)
     check_indices(X)
     accept_sparse = False if is_precomputed(kernel) else "csr"
     X, y = check_X_y(X, y, accept_sparse=accept_sparse, dtype=(np.float64, np.float32))
     check_square(X, kernel)
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weights = np.ones(X.shape[0]) if sample_weight is None else check_weights(sample_weight, X)
     used = weights > 0
     X = X[np.ix_(used, used)] if is_precomputed(kernel) else X[used]
     y, weights = y[used], weights[used]

@@ -62,6 +62,22 @@ def test_an_intercept_needs_balance():
         closed_form_limit(X, y, fit_intercept="no")
 
 
+def test_data_that_a_fit_rejects_are_rejected():
+    X, y = data()
+    days = np.datetime64("2020-01-01") + np.arange(len(y))
+    masked = np.arange(len(y)) == 7
+    for rows, labels, weights, message in (
+        (np.column_stack([days, days]), y, None, "X holds datetime64"),
+        (np.ma.masked_array(X, np.column_stack(3 * [masked])), y, None, "X must have no masked entries"),
+        (X, np.ma.masked_array(y, masked), None, "y must have no masked entries"),
+        (X, y, days, "sample_weight must hold real numbers, got datetime64"),
+        (X, y, np.ma.masked_array(np.ones(len(y)), masked), "sample_weight must have no masked entries"),
+        (X, y, -np.ones(len(y)), "sample_weight must be at least 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            closed_form_limit(rows, labels, sample_weight=weights)
+
+
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="two classes"):
         closed_form_limit([[0.0], [1.0]], [1, 1])
