@@ -10,6 +10,8 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from kernbench import ROCSVC, DoublyStochasticDensityRatio, KernelSVC, LinearSVC, PartialAUCClassifier
 from kernbench.datasets import write_svmlight
 from kernbench.distributed import Distributed
+from kernbench.distributed.cluster.collections import gathered
+from kernbench.distributed.cluster.held_rows import describe
 from kernbench.features import Nystroem
 
 
@@ -77,6 +79,14 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
     monkeypatch.setattr("kernbench.distributed.meta_estimator.available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="bytes a row"):
         model.fit([X], y)
+
+
+def test_masked_entries_of_collections_are_refused():
+    dask_array, masked = pytest.importorskip("dask.array"), np.ma.masked_greater(np.arange(6.0), 4.0)
+    with pytest.raises(ValueError, match="a chunk of X must have no masked entries"):
+        describe(masked.reshape(3, 2))
+    with pytest.raises(ValueError, match="an array of labels or weights must have no masked entries"):
+        gathered(None, dask_array.from_array(masked, chunks=3))
 
 
 @pytest.mark.parametrize("kind", ["npy", "svm", "pairs", "frames"])

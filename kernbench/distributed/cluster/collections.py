@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.distributed.cluster.workers import gathered_parts
-from kernbench.distributed.sources import column_of, files_of, read_whole
+from kernbench.distributed.sources import column_of, files_of, read_labels, read_whole
 
 
 def is_collection(X):
@@ -65,9 +65,9 @@ def _rows_of(pair, n_columns):
 def gathered(client, y):
     """Return labels or weights as one array: of a Dask array, series or list of chunks, or as they are."""
     if hasattr(y, "__dask_graph__"):
-        return np.asarray(y.compute() if client is None else client.compute(y).result())
+        return read_labels(y.compute() if client is None else client.compute(y).result())
     if is_collection(y):
-        return np.concatenate([np.asarray(part) for part in gathered_parts(client, chunks_of(client, y))])
+        return np.concatenate([read_labels(part) for part in gathered_parts(client, chunks_of(client, y))])
     return y
 
 

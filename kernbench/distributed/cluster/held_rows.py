@@ -10,7 +10,7 @@ from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.distributed.cluster.actors import Actor
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import dense_array, without_sparse_columns
+from kernbench.validation.foreign import dense_array, refuse_masked, without_sparse_columns
 
 
 @dataclass(frozen=True)
@@ -154,11 +154,13 @@ def _itself(X, start):
 
 
 def describe(part):
-    """Return shape, dtype, stored entries (None if dense) and column names of a chunk; check its indices if sparse.
+    """Return shape, dtype, stored entries (None if dense) and column names of a chunk; raise ValueError for masked
+    entries and, of sparse rows, for indices out of bounds.
 
     The dtype is that of the rows as they are held: float32 and float64 are kept, complex numbers are named, to be
     rejected, and everything else becomes float64.
     """
+    refuse_masked(part, "a chunk of X")
     check_indices(part)
     if not hasattr(part, "shape") or len(part.shape) != 2:
         part = np.atleast_1d(np.asarray(part))
