@@ -130,6 +130,8 @@ def check_labels(y):
     classes, codes = _whole_labels(y) or distinct_labels(y, return_inverse=True)
     if not _are_labels(y, classes):
         check_classification_targets(y)
+        if classes.dtype.kind in "mM" and np.isnat(classes).any():
+            raise ValueError("y holds missing values (NaT): leave out the rows without a label")
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, codes
@@ -244,10 +246,11 @@ def weights_of_stream(class_weight, labels):
 
 
 def labels_of_stream(y):
-    """Return the labels of a stream, sorted; raise ValueError for NaN, which is no label."""
+    """Return the labels of a stream, sorted; raise ValueError for NaN and NaT, which are no labels."""
     labels = distinct_labels(y)
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("the classes hold NaN: leave it out, and rows without a label")
+    if labels.dtype.kind in "fmM" and np.isnan(labels).any():
+        what = "NaN" if labels.dtype.kind == "f" else "NaT"
+        raise ValueError(f"the classes hold {what}: leave it out, and rows without a label")
     return labels
 
 

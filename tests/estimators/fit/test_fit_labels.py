@@ -36,6 +36,18 @@ def test_labels_that_are_missing_in_a_table_are_refused(model):
         clone(model).fit(np.zeros((12, 2)), y)
 
 
+@pytest.mark.parametrize("model", [KernelSVC(), LinearSVC()], ids=lambda model: type(model).__name__)
+def test_days_are_labels_but_not_missing_ones(model):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = np.where(X[:, 0] > 0, np.datetime64("2020-01-01"), np.datetime64("2020-01-02"))
+    assert clone(model).fit(X, y).classes_.tolist() == sorted(set(y.tolist()))
+    y[3] = np.datetime64("NaT")
+    with pytest.raises(ValueError, match="y holds missing values .NaT.: leave out the rows without a label"):
+        clone(model).fit(X, y)
+    with pytest.raises(ValueError, match="the classes hold NaT: leave it out, and rows without a label"):
+        DoublyStochasticClassifier(max_iter=5, random_state=0).fit_chunks([(X, y)])
+
+
 @pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy has no StringDType before 2.0")
 @pytest.mark.parametrize("model", [KernelSVC(), LinearSVC()], ids=lambda model: type(model).__name__)
 def test_labels_may_be_strings_of_any_length(model):
