@@ -74,7 +74,7 @@ class StreamSource:
         while both_classes and not self.has_both():
             X, y, weights = self.reader.take(count)
             if len(y) == 0:
-                raise ValueError("the stream ended before both classes had come")
+                raise ValueError("the stream ended before both classes had come; rows of weight 0 do not count")
             new = np.flatnonzero(y != self.y[0])[:1]
             if len(new):
                 self.n_sample -= self.n_sample == self.room

@@ -300,6 +300,9 @@ def test_weight_zero_is_leaving_out():
     model = svc().fit_chunks([(X, noise, weights)])
     assert model.score(X_NEW, Y_NEW) > 0.7
     assert svc(class_weight={"yes": 20.0}).fit_chunks([(X, y)]).predict(X_NEW).tolist().count("yes") > 600
+    for weights in (np.zeros(400), np.where(y == "yes", 0.0, 1.0)):
+        with pytest.raises(ValueError, match="before both classes had come; rows of weight 0 do not count"):
+            svc().fit_chunks([(X, y, weights)])
 
 
 @pytest.mark.parametrize(
