@@ -196,14 +196,25 @@ def test_dates_in_chunks_are_rejected(library):
         (2, lambda weights: np.ma.masked_greater(weights, 1.5), "weights of chunk 2 must have no masked entries"),
         (2, lambda weights: weights + 0j, "weights of chunk 2 must hold real numbers, got complex128"),
         (2, lambda weights: weights.astype("m8[s]"), "weights of chunk 2 must hold real numbers, got timedelta64"),
+        (0, lambda X: Foreign(X, (2, 0)), "X of chunk 2, a .*Foreign, is not in the memory of the CPU"),
+        (1, iter, "y of chunk 2 is a .*iterator, not an array"),
     ],
-    ids=["masked rows", "masked targets", "masked weights", "complex weights", "times as weights"],
+    ids=["masked rows", "masked targets", "masked weights", "complex weights", "times", "device", "iterator"],
 )
 def test_chunks_are_rejected_as_arrays_are(place, spoil, message):
     chunk = (*problem_of("regress"), np.linspace(1, 2, 50))
     spoilt = [*chunk[:place], spoil(chunk[place]), *chunk[place + 1 :]]
     with pytest.raises(ValueError, match=message):
         DoublyStochasticRegressor(max_iter=5).fit_chunks([chunk, spoilt])
+
+
+def test_chunks_by_dlpack():
+    chunk = (*problem_of("regress"), np.linspace(1, 2, 50))
+    plain, foreign = (
+        DoublyStochasticRegressor(max_iter=5, random_state=0).fit_chunks([tuple(map(form, chunk))])
+        for form in (np.asarray, Foreign)
+    )
+    np.testing.assert_array_equal(foreign.block_coef_, plain.block_coef_)
 
 
 @pytest.mark.parametrize("type_of_column", ["Float64", object])

@@ -8,7 +8,7 @@ from kernbench.estimators.arguments.training_data import distinct_labels, labels
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.shuffled import Shuffled
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import refuse_masked, refuse_times, without_sparse_columns
+from kernbench.validation.foreign import host_array, refuse_times, without_sparse_columns
 from kernbench.validation.rows import check_same_columns, first_not_finite
 
 
@@ -34,11 +34,12 @@ class Chunk:
             data = (data, None)
         if not isinstance(data, tuple | list) or len(data) not in (2, 3):
             raise ValueError(f"chunk {number} must be a tuple (X, y) or (X, y, weights), got {type(data).__name__}")
-        X, y, weights = (*data, None)[:3]
+        X, y, weights = (
+            host_array(part, f"{name} of chunk {number}")
+            for part, name in zip((*data, None)[:3], ("X", "y", "weights"), strict=True)
+        )
         check_indices(X, f"X of chunk {number}")
         refuse_times(X, f"X of chunk {number}")
-        for part, name in ((X, "X"), (y, "y"), (weights, "weights")):
-            refuse_masked(part, f"{name} of chunk {number}")
         names = list(getattr(X, "column_names", getattr(X, "columns", ())))  # of pyarrow, else
         self.names = names if names and all(isinstance(name, str) for name in names) else None
         X = without_sparse_columns(X)
