@@ -32,8 +32,8 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
     Raises
     ------
     ValueError
-        For NaN and infinity (named by column), text, dates and times, complex numbers, wrong shapes, and sparse
-        matrices whose indices are out of bounds.
+        For NaN and infinity (named by column), masked entries, text, dates and times, complex numbers, wrong shapes,
+        and sparse matrices whose indices are out of bounds.
 
     Notes
     -----
