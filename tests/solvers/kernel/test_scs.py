@@ -358,6 +358,20 @@ def test_a_start_from_coefficients_of_one_class_has_an_intercept(twin, sheet):
     assert len(solver.sample) == 20
 
 
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@pytest.mark.parametrize("name", ["scs", "wolfe"])
+def test_objectives_do_not_depend_on_the_unit_of_the_kernel(name, twin, sheet):
+    """With the kernel times 2^200, as of a polynomial of unscaled columns, and alpha, too, the problem is the same."""
+    X, y, _ = sheet
+    Q, rows, found = Gaussian(1.0)(X[:60], X[:60]), {"compiled": KernelRows, "reference": ReferenceRows}[twin], []
+    for unit in (1.0, 2.0**200):
+        solver = get(name).load(twin)(rows(unit * Q, Precomputed(), dtype=np.float64), y[:60], alpha=0.01 * unit,
+                                      random_state=0)  # fmt: skip
+        solver.advance(100)
+        found.append(solver.objective())
+    assert found[1] == pytest.approx(found[0], rel=0.02)
+
+
 @pytest.mark.parametrize("name", ["sbp", "wolfe"])
 def test_labels_may_be_read_only_or_strided(name, sheet):
     X, y, _ = sheet

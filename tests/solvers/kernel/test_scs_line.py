@@ -74,18 +74,44 @@ def test_wolfe_search_ends_in_both_sets(lines):
     assert reference.slope(t) >= -0.4 * length**2
 
 
-@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
-def test_wolfe_search_ends_in_both_sets_in_any_unit_of_the_kernel(lines, unit):
-    """With the kernel times `unit` and alpha, too, the functions are the same and steps are shorter by `unit`."""
-    _, line, length = lines
+def in_unit(line, unit):
+    """The line with the kernel times `unit`, and alpha, too, compiled and reference: the functions are the same, and
+    steps are shorter by `unit`."""
     q = (line.q[0] / unit, line.q[1], line.q[2] * unit)
     settings = (line.y, line.weights, line.alpha * unit, 0.9, line.fit_intercept)
-    scaled = Line(*settings, line.u, line.v * unit, q)
+    return HingeLine(*settings).along(line.u, line.v * unit, q), Line(*settings, line.u, line.v * unit, q)
+
+
+@pytest.mark.parametrize("unit", [2.0**-60, 2.0**60])
+def test_wolfe_search_ends_in_both_sets_in_any_unit_of_the_kernel(lines, unit):
+    _, line, length = lines
+    compiled, scaled = in_unit(line, unit)
     length *= np.sqrt(unit)
-    for t in (HingeLine(*settings).along(line.u, line.v * unit, q).wolfe(length, 0.25, 0.4),
-              wolfe_search(scaled, length, 0.25, 0.4)):  # fmt: skip
+    for t in (compiled.wolfe(length, 0.25, 0.4), wolfe_search(scaled, length, 0.25, 0.4)):
         assert t > 0 and scaled.value(t) - scaled.value(0.0) <= -0.25 * length**2 * t
         assert scaled.slope(t) >= -0.4 * length**2
+
+
+@pytest.mark.parametrize("unit", [2.0**60, 2.0**100, 2.0**500])
+def test_exact_search_finds_the_minimiser_in_any_unit_of_the_kernel(lines, unit):
+    _, line, _ = lines
+    t = exact_search(line)
+    compiled, scaled = in_unit(line, unit)
+    for limit in (None, 1.0, 4.0 * t / unit):
+        assert compiled.exact(-1.0 if limit is None else limit) * unit == pytest.approx(t, rel=1e-9)
+        assert exact_search(scaled, limit) * unit == pytest.approx(t, rel=1e-9)
+    assert compiled.exact(0.25 * t / unit) == exact_search(scaled, 0.25 * t / unit) == 0.25 * t / unit
+
+
+def test_wolfe_search_finds_a_step_where_the_kernel_is_large_and_alpha_is_not(lines):
+    _, line, _ = lines
+    settings, q = (line.y, line.weights, 1e-30, 0.9, line.fit_intercept), (0.0, 0.0, line.q[2] * 1e20)
+    v = line.v * 1e20
+    scaled = Line(*settings, line.u, v, q)
+    length = np.sqrt(-scaled.slope(0.0))
+    for t in (HingeLine(*settings).along(line.u, v, q).wolfe(length, 0.25, 0.4),
+              wolfe_search(scaled, length, 0.25, 0.4)):  # fmt: skip
+        assert t is not None and t > 0 and scaled.value(t) < scaled.value(0.0)
 
 
 def test_wolfe_search_ends_where_no_float_is_in_both_sets():

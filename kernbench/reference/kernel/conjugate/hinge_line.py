@@ -21,6 +21,7 @@ ROOM = 1.0 + 1e-9  # doubling and halving return to the ends of the range up to 
 # less. By strong convexity the latter is about length^2 / (alpha ||d||^2), which has the unit of t. A first step of 1
 # that is a smaller share than `SHORTEST` would be lost in rounding.
 SHORTEST, OF_LONGEST = 1e-12, 1e-6
+FARTHEST = 2.0**40  # largest change of a response at the end of a bracket: its halvings then reach 2^-20 of a margin
 
 
 def active_part(y, weights, responses, intercept, fit_intercept, heading=None, kink=KINK):
@@ -95,6 +96,18 @@ class Line:
         return float(self.alpha * (q1 + t * q2) - self.share * (self.weights * self.y * active) @ self.v)
 
 
+def first_step(line, high):
+    """Return `high`, or a step that moves no response by more than 1 if `high` moves one by more than `FARTHEST`.
+
+    Values of the kernel may be so large that the minimiser is a tiny share of `high`. Then halvings from there have few
+    digits left, or none. This step is a power of 2.
+    """
+    largest = float(np.abs(line.v).max())
+    if not (float(high) * largest > FARTHEST and largest < np.inf):
+        return high
+    return float(np.ldexp(1.0, -np.frexp(largest)[1]))
+
+
 def exact_search(line, high=None):
     """Return the t that minimises F on [0, high], by halving the bracket in which its slope changes sign.
 
@@ -102,14 +115,14 @@ def exact_search(line, high=None):
     width left. Without `high` there is no limit; `Diverged` is raised where there is no minimum, as with a kernel that
     is not positive semi-definite.
     """
-    if high is None:
-        high = 1.0
-        while line.slope(high) < 0.0:
-            high *= 2.0
-            if high == np.inf:
-                raise Diverged(NOT_DEFINITE)
-    elif line.slope(high) <= 0.0:
-        return high
+    limit = np.inf if high is None else high
+    high = first_step(line, 1.0 if high is None else high)
+    while (slope := line.slope(high)) < 0.0 and high < limit:
+        high = min(2.0 * high, limit)
+        if high == np.inf:
+            raise Diverged(NOT_DEFINITE)
+    if high == limit and slope <= 0.0:
+        return limit
     if line.slope(0.0) >= 0.0:
         return 0.0
     low = 0.0
@@ -172,7 +185,7 @@ def wolfe_search(line, length, c1, c2):
     """Do the same without a radius, from t = 1 or a longer step: return a t in both sets, or None once the bracket is
     down to rounding. `Diverged` is raised where there is no minimum, as in `exact_search`."""
     start, square = line.value(0.0), length**2
-    low, high, t, shortest, curvature = 0.0, np.inf, 1.0, SHORTEST, line.alpha * line.q[2]
+    low, high, t, shortest, curvature = 0.0, np.inf, 1.0, SHORTEST * first_step(line, 1.0), line.alpha * line.q[2]
     if curvature > 0.0 and square / curvature < np.inf:
         shortest, t = min(shortest, OF_LONGEST * square / curvature), max(t, SHORTEST * square / curvature)
     while high - low > shortest and t not in (low, high):

@@ -4,7 +4,7 @@ Given the responses u of f and v of the direction, an evaluation at t is one pas
 intercept another two.
 """
 
-from libc.math cimport INFINITY, fabs
+from libc.math cimport INFINITY, fabs, frexp, ldexp
 from libc.stdlib cimport qsort
 
 import numpy as np
@@ -28,6 +28,7 @@ cdef enum:
 cdef double SHORTEST = 1e-12
 cdef double OF_LONGEST = 1e-6
 cdef double ROOM = 1.0 + 1e-9       # tolerance: doubling and halving reach the ends of the range only up to rounding
+cdef double FARTHEST = 2.0 ** 40    # largest change of a response at the end of a bracket
 
 
 cdef struct Tie:
@@ -129,20 +130,17 @@ cdef class HingeLine:
         return 0
 
     cpdef double exact(self, double high) except? -1.0:
-        cdef double low = 0.0, t
+        cdef double low = 0.0, limit = INFINITY if high < 0.0 else high, t
         cdef int _turn
-        if high < 0.0:
-            high = 1.0
+        high = _first_step(self, 1.0 if high < 0.0 else high)
+        self.evaluate(high)
+        while self.slope < 0.0 and high < limit:
+            high = min(2.0 * high, limit)
+            if high == INFINITY:
+                raise Diverged(NOT_DEFINITE)
             self.evaluate(high)
-            while self.slope < 0.0:
-                high *= 2.0
-                if high == INFINITY:
-                    raise Diverged(NOT_DEFINITE)
-                self.evaluate(high)
-        else:
-            self.evaluate(high)
-            if self.slope <= 0.0:
-                return high
+        if high == limit and self.slope <= 0.0:
+            return limit
         self.evaluate(0.0)
         if self.slope >= 0.0:
             return 0.0
@@ -241,8 +239,8 @@ cdef class HingeLine:
         return low
 
     cpdef double wolfe(self, double length, double c1, double c2) except? -1.0:
-        cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0, shortest = SHORTEST
-        cdef double curvature = self.alpha * self.q2
+        cdef double start, square = length * length, low = 0.0, high = INFINITY, t = 1.0
+        cdef double shortest = SHORTEST * _first_step(self, 1.0), curvature = self.alpha * self.q2
         if curvature > 0.0 and square / curvature < INFINITY:
             shortest, t = min(shortest, OF_LONGEST * square / curvature), max(t, SHORTEST * square / curvature)
         self.evaluate(0.0)
@@ -259,6 +257,19 @@ cdef class HingeLine:
             if t == INFINITY:
                 raise Diverged(NOT_DEFINITE)
         return 0.0
+
+
+cdef double _first_step(HingeLine line, double high) noexcept:
+    """As first_step of the reference."""
+    cdef double largest = 0.0
+    cdef Py_ssize_t i
+    cdef int exponent
+    for i in range(line.n):
+        largest = max(largest, fabs(line.v[i]))
+    if not (high * largest > FARTHEST and largest < INFINITY):
+        return high
+    frexp(largest, &exponent)
+    return ldexp(1.0, -exponent)
 
 
 cdef int _by_heading(const void *a, const void *b) noexcept nogil:

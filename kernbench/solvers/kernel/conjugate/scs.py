@@ -60,7 +60,9 @@ class SCS(Method):
     geometry : {"rkhs", "euclidean"}, default="rkhs"
         Inner product of directions: that of the kernel's space, or the paper's, of coefficients.
     line_search : {"exact", "bracket"}, default="exact"
-        The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope.
+        The minimiser along the direction, or the paper's search for a point with enough decrease and a flat slope. The
+        latter finds no step shorter than `delta_min` / `n` in the space of the kernel: lower it where kernel values are
+        large.
     validation : {"redraw", "holdout"}, default="redraw"
         Judge steps by examples drawn again each time, or by a fifth of the rows set aside at the start; a start from
         other coefficients, or from a run that set none aside, sets none aside.
