@@ -120,6 +120,15 @@ def test_rounding_is_no_curvature(seed):
         assert not shows_negative_curvature(Precomputed(), K, coef, balanced=balanced)
 
 
+def test_values_beyond_float32_raise_no_warning():
+    K = 1e90 * Gaussian(1.0)(X, X, dtype=np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not shows_negative_curvature(Precomputed(), K, np.zeros(N), balanced=False)
+        assert shows_negative_curvature(Precomputed(), -K, np.zeros(N), balanced=False)
+        KernelSVC("precomputed", C=1e-90).fit(K, Y)
+
+
 def test_kernels_semi_definite_by_construction_are_not_looked_at(monkeypatch):
     def fails(*args, **kwargs):
         raise AssertionError("looked at")
