@@ -11,7 +11,7 @@
  */
 
 /* log2(1 + r) = u p(u^2) with u = r / (2 + r), that is 2 atanh(u) / ln 2; |u| <= 1/3.
- * Near-minimax polynomials: relative error 5e-9 (float) and 5e-17 (double). */
+ * Near-minimax polynomials: relative error 2.2e-8 (float) and 8e-17 (double), with coefficients rounded to the type. */
 KB_INLINE KB_T KB_NAME(kb_log2_1p)(KB_T u)
 {
     const KB_T w = u * u;

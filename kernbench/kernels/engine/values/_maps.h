@@ -15,7 +15,7 @@
 
 /* Squared distances below this share of |x|^2 + |z|^2 (and unit rows whose |cosine| is above one minus it) are
  * recomputed from differences: the error of kernel values is then at most some twenty roundings, for rows of any
- * length. */
+ * length, besides what the rounding of the rows, centred and divided by the unit, changes: up to some |x| roundings. */
 #define KB_NEAR 0.05
 
 /* The table of a Matern kernel: 2^bits intervals per binade of the squared distance, terms per interval, and a squared
