@@ -71,7 +71,7 @@ MAY_IMPORT = {
     "report": ESTIMATORS
     | {"report", "datasets", "experiments.declare", "experiments.registry", "experiments.measure.rates"}
     | {"experiments.run.storing.store", "experiments.run.storing.manifest", "experiments.run.storing.packing"}
-    | {"experiments.run.patterns"},
+    | {"experiments.run.storing.cleaning", "experiments.run.patterns"},
     "cli": EXPERIMENTS | {"report", "cli"},
     "__main__": {"cli"},
     "datasets": VALIDATION | {"datasets"},

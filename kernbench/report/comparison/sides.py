@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernbench.experiments.run.storing.cleaning import newest_of
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 from kernbench.report import text
 from kernbench.report.records.cells import SETUP, part
@@ -54,7 +55,7 @@ class Side:
 
 
 def side_of_store(folder):
-    """Return the newest record of every cell of a results folder.
+    """Return the newest record of every cell of a results folder; a success is never hidden by a later failure.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def side_of_store(folder):
 
 
 def side_of_commit(folder, commit):
-    """Return the newest record of every cell of a results folder that was made by one commit.
+    """Return the same of the records that were made by one commit.
 
     Parameters
     ----------
@@ -96,15 +97,15 @@ def _read(folder):
     if not Path(folder).is_dir():
         raise ValueError(f"there is no results folder {str(folder)!r}")
     with skipped_lines() as notes:
-        # Oldest first: of the records of one cell and repeat the last counts.
-        records = list(Store(folder).records())
+        records = Store(folder).records()
     if not records:
         raise ValueError(f"there is no record in {str(folder)!r}; make some with: kernbench run")
     return records, notes
 
 
 def _side(name, records, notes):
-    found, undeclared = results_of(records)
+    # As the report reads them. Of one commit: a later one with the same code has the same keys.
+    found, undeclared = results_of(newest_of(records).values())
     if not found:  # "no change" would be said of nothing
         raise ValueError(f"no record of {name!r} can be compared ({'; '.join(undeclared)})")
     return Side(name, {(r.experiment.name, r.scale): r for r in found}, notes + undeclared)

@@ -273,7 +273,8 @@ def test_the_least_p_values_are_those_of_separate_samples():
 @pytest.mark.parametrize("kept", [True, False], ids=["the old records are there", "another folder"])
 def test_a_method_that_fails_now_became_worse(compared, repeats, records, kept):
     before = repeats(np.ones(3), started="2024-05-01T10:00:00+00:00")
-    after = [records.failure("smo", repeat=k, started="2024-05-02T10:00:00+00:00") for k in range(3)]
+    later = {"started": "2024-05-02T10:00:00+00:00"}
+    after = [records.failure("smo", repeat=k, key=f"other code/{k}", **later) for k in range(3)]
     outcome = compared(before, [*before, *after] if kept else after)
     (change,) = outcome.having(WORSE)
     assert (change.metric, change.first, change.second, change.n_second) == (FAILED, 0, 3, 3)
@@ -283,6 +284,33 @@ def test_a_method_that_fails_now_became_worse(compared, repeats, records, kept):
     assert not any(c.metric == FAILED for c in compared(more, before).changes)  # that repeat was not run again
     some = compared(before, [*after[:1], *before[1:]])
     assert verdict(some, FAILED) == WORSE and verdict(some, "fit_seconds") == FEW
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["failed later", "failed first"])
+def test_a_failure_hides_no_success_of_the_same_measurement(compared, declared, write, repeats, records, order):
+    """As in the report: a process that was killed is no property of code that has finished the same fit."""
+    environment = records.one()["environment"] | {"git_commit": "aaaa1111"}
+    days = [f"2024-05-0{day}T10:00:00+00:00" for day in (1, 2)][::order]
+    fits = repeats(np.ones(3), started=days[0], environment=environment)
+    killed = [records.failure("smo", repeat=k, started=days[1], environment=environment) for k in range(3)]
+    outcome = compared(fits, [*fits, *killed])
+    assert outcome.changes and {change.verdict for change in outcome.changes} <= {SAME, FEW}
+    assert not any(change.metric == FAILED for change in outcome.changes)
+    side = side_of_commit(write([*fits, *killed]), "aaaa1111")
+    assert [record["status"] for record in side.records] == ["ok"] * 3
+
+
+def test_a_commit_has_its_records_though_a_later_one_measured_the_same(declared, write, repeats, records):
+    """Commits with the same code have the same keys."""
+    environment = records.one()["environment"]
+    rows = [
+        record
+        for day, commit in enumerate(("aaaa1111", "bbbb1111"), 1)
+        for record in repeats([1.0 * day], started=f"2024-05-0{day}", environment=environment | {"git_commit": commit})
+    ]
+    folder = write(rows)
+    for commit, seconds in (("aaaa", 1.0), ("bbbb", 2.0)):
+        assert [record["seconds"]["fit"] for record in side_of_commit(folder, commit).records] == [seconds]
 
 
 def test_other_repeats_of_one_side_do_not_turn_an_accuracy_round(compared, records):
