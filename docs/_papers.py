@@ -12,6 +12,7 @@ from pathlib import Path
 REPORT = Path(__file__).resolve().parent.parent / "reports"
 PLACE = re.compile(r"^<!-- report: (\w+) -->$", re.MULTILINE)
 CLAIM = re.compile(r"^\* \*(?P<verdict>[^*]+):\* (?P<claim>.*)$", re.MULTILINE)
+KINDS = ("hold", "hold in part", "do not hold", "held so far", "did not hold so far", "could not be judged")
 DIFFERENCES = "How this differs from the paper"
 
 
@@ -85,19 +86,21 @@ def _group(folder, paper):
 
 
 def counts(text):
-    """Count the claims of a part of the summary: those that hold, in part, do not, and could not be judged.
+    """Count the claims of a part of the summary by their verdicts, in the order of `KINDS`.
 
-    In part holds what does on some of its data sets, whether it fails on the others, cannot be judged there or has no
-    records, which follows a semicolon: as the page of the report marks it.
+    In part holds what does on some of its data sets, whether it fails on the others, cannot be judged there, has too
+    few repeats or no records, which follows a semicolon: as the page of the report marks it.
     """
-    found = [0, 0, 0, 0]
+    found = [0] * len(KINDS)
     for verdict in (match["verdict"] for match in CLAIM.finditer(text)):
         if verdict.startswith("does not hold"):
             kind = 2
         elif verdict.startswith("holds"):
             kind = 1 if ";" in verdict or re.match(r"holds on \d+ of \d", verdict) else 0
+        elif verdict.startswith("held"):
+            kind = 5 if "did not hold" in verdict or "cannot be judged" in verdict else 3
         else:
-            kind = 3
+            kind = 4 if verdict.startswith("did not hold") else 5
         found[kind] += 1
     return found
 
@@ -125,12 +128,12 @@ def findings(folder, paper):
 
 
 def overview(folder):
-    """Return the table of all papers: how many of the claims hold."""
+    """Return the table of all papers: how many of the claims hold; "so far" in repeats that are too few to judge."""
     rows = []
     for paper in PAPERS:
         text = _group(folder, paper)
         citation = text.splitlines()[0]
         numbers = " | ".join(str(n) for n in counts(text))
         rows.append(f"| [{citation}](papers/{paper.page}.md) | {numbers} |\n")
-    head = "| paper | hold | hold in part | do not hold | could not be judged |\n|---|---:|---:|---:|---:|\n"
+    head = f"| paper | {' | '.join(KINDS)} |\n|---|{'---:|' * len(KINDS)}\n"
     return head + "".join(rows)

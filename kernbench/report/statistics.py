@@ -127,12 +127,17 @@ def estimate(values, limit, *, has_chance=True, rounding=0.0):
     """
     mean, error = mean_and_error(values)
     if not error or max(values) - min(values) <= rounding:
-        p_value = 2.0 ** (1 - len(values)) if has_chance and len(values) > 1 else None
+        p_value = sign_test(len(values)) if has_chance and len(values) > 1 else None
     else:
         from scipy.special import stdtr
 
         p_value = 2.0 * float(stdtr(len(values) - 1, -abs(mean - limit) / error))
     return Estimate(mean, mean_interval(values), p_value)
+
+
+def sign_test(n):
+    """The two-sided p-value of the sign test on n values that are all on one side."""
+    return 2.0 ** (1 - n)
 
 
 def estimate_of_ratios(values, limit, *, has_chance=True):

@@ -9,7 +9,7 @@ import pytest
 
 from kernbench.experiments import EXPERIMENTS
 from kernbench.report.claims.findings import PARTLY, Finding
-from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN
+from kernbench.report.claims.judgement import FAILS, HELD, HOLDS, MISSED, OPEN
 
 DOCS = Path(__file__).parents[2] / "docs"
 spec = importlib.util.spec_from_file_location("docs_papers", DOCS / "_papers.py")
@@ -30,6 +30,8 @@ A: B
 * *does not hold on either data set:* c
 * *cannot be judged:* d
 * *has no records:* e
+* *held in its one repeat:* h
+* *did not hold in any of 3 repeats, too few to judge:* i
 
 ## Another
 
@@ -38,13 +40,14 @@ C: D
 
 
 def test_claims_are_counted_by_their_verdicts():
-    assert papers.counts(SUMMARY) == [1, 3, 1, 2]
+    assert papers.counts(SUMMARY) == [1, 3, 1, 1, 1, 2]
 
 
 def test_the_verdicts_of_findings_are_counted_as_the_page_marks_them():
-    kinds = [HOLDS, PARTLY, FAILS, OPEN]
-    for holding, failing, undecided, n_absent in product(range(3), repeat=4):
-        found = Finding("a", [None], holding, failing, undecided, ["b"] * n_absent)
+    kinds = [HOLDS, PARTLY, FAILS, HELD, MISSED, OPEN]
+    for holding, failing, undecided, n_absent, n_held, n_missed in product(range(3), repeat=6):
+        absent, held, missed = ["b"] * n_absent, (1, 3)[:n_held], (3, 1)[:n_missed]
+        found = Finding("a", [None], holding, failing, undecided, absent, held=held, missed=missed)
         count = papers.counts(f"* *{found.words}:* a\n")
         assert count == [int(found.verdict == kind) for kind in kinds], found.words
 
@@ -56,7 +59,7 @@ def test_findings_are_claims_tables_and_differences(tmp_path):
     (tmp_path / "details" / "first-paper.md").write_text(details)
     found = papers.findings(tmp_path, papers.Paper("x", "Some paper", (("first", "T"),)))
     assert found.startswith("A: B.\n") and "**[First](../../reports/details/first-paper.md)**, paper scale" in found
-    assert all(f":* {claim}\n" in found for claim in "abcdefg") and "C: D" not in found
+    assert all(f":* {claim}\n" in found for claim in "abcdefghi") and "C: D" not in found
     assert "### T\n\nFirst (paper scale):\n\n| a |\n" in found and found.endswith("So.\n")
     assert papers.titled("## Time, s\n\n## Error\n\n## Errors\n", "Time") == "Time, s"
     assert papers.titled("## Error\n\n## Error of all\n", "Error") == "Error"  # not the only one: taken as it is

@@ -1,11 +1,12 @@
 """Findings in a form that records can confirm or refute.
 
-One rule for all: where the limit of a claim lies inside the 95 % interval over repeats, it cannot be judged. Estimate,
-interval and p-value are of one test, Student's t: on the differences within repeats, on the values of a single method,
-or, where these are positive ratios, on their logarithms, so that the estimate is a geometric mean. A single repeat has
-no interval: its number decides, and the report says that it is one repeat. Where its record has an interval of the
-number, as that of a fitted power, this one counts. With a repeat that failed, or that has no such number, a claim
-cannot be judged: the others would count as if they were all.
+One rule for all: a claim holds, or does not, where its limit lies outside the 95 % interval over repeats, and the test
+survives the correction for the number of verdicts. Estimate, interval and p-value are of one test, Student's t: on the
+differences within repeats, on the values of a single method, or, where these are positive ratios, on their logarithms,
+so that the estimate is a geometric mean. Repeats that are too few for that, such as a single one, decide nothing; where
+all of them agree, the report says what they do. Of a single repeat whose record has an interval of the number, as that
+of a fitted power, the limit must lie outside it. With a repeat that failed, or that has no such number, a claim cannot
+be judged: the others would count as if they were all.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,7 @@
 
 from kernbench.report import text
 from kernbench.report.claims.judgement import (
+    HELD,
     HOLDS,
     SINGLE,
     UNDECIDED,
@@ -13,11 +14,12 @@ from kernbench.report.claims.judgement import (
     require_numbers,
     require_results,
     scatter_of,
+    untested_of,
     verdict_of,
 )
 from kernbench.report.statistics import estimate, estimate_of_ratios, finite
 
-EACH_UP_TO = 4  # data sets; of more, those on which a claim holds share one sentence
+EACH_UP_TO = 4  # data sets; of more, those on which a claim holds, or held so far, share one sentence
 
 
 def judge_bound(results, dataset, claim):
@@ -33,11 +35,13 @@ def judge_bound(results, dataset, claim):
     sign = 1 if metric.direction == "lower" else -1
     ends = found.interval or _of_fit(results, dataset, claim, found.value)
     answer = is_at_most(sign * claim.bound, sign * found.value, ends and tuple(sorted(sign * end for end in ends)))
+    each = [answer] if len(values) == 1 else [is_at_most(sign * claim.bound, sign * value) for value in values]
     shown, bound = _told_apart(metric, claim, found.value, claim.bound)
     why = f"{_quantity(results, claim)}: {shown}, to be at {'most' if sign > 0 else 'least'} {bound}."
     why += UNDECIDED if answer is None else ""
     scatter = _interval(metric, claim, found, ends, len(values))
-    return Judgement(dataset, verdict_of([answer]), why, scatter, found.value, found.p_value, len(values))
+    verdict, untested = verdict_of([answer]), untested_of(each)
+    return Judgement(dataset, verdict, why, scatter, found.value, found.p_value, len(values), untested)
 
 
 def _quantity(results, claim):
@@ -89,18 +93,28 @@ def _interval(metric, claim, found, ends, n_repeats):
 
 
 def summed_up(results, claim, judgements):
-    """The judgements to list: if there are many, those that hold are combined into one."""
-    holding = [judgement for judgement in judgements if judgement.verdict == HOLDS]
-    if len(judgements) <= EACH_UP_TO or len(holding) < 2:
+    """The judgements to list: if there are many, those that hold are combined into one, and those that held so far."""
+    if len(judgements) <= EACH_UP_TO:
         return judgements
+    listed = judgements
+    for verdict in (HOLDS, HELD):
+        alike = [judgement for judgement in judgements if judgement.verdict == verdict]
+        if len(alike) > 1:
+            together = _together(results, claim, alike, len(judgements))
+            listed = [judgement for judgement in listed if judgement.verdict != verdict] + [together]
+    return listed
+
+
+def _together(results, claim, alike, n_all):
+    """One judgement for several of one verdict."""
     metric = results.experiment.metric(claim.metric)
-    first, last = sorted(holding, key=lambda judgement: judgement.value)[:: len(holding) - 1]
+    first, last = sorted(alike, key=lambda judgement: judgement.value)[:: len(alike) - 1]
     low, high = (f"{_told_apart(metric, claim, end.value, claim.bound)[0]} ({end.dataset})" for end in (first, last))
-    where = f"{len(holding)} of {len(judgements)} data sets"
-    counts = [judgement.n_repeats for judgement in holding]
-    scatter = f"{text.span(counts, 'repeat')} of each{_without_interval(holding)}."
-    together = Judgement(where, HOLDS, f"{_quantity(results, claim)} from {low} to {high}.", scatter)
-    return [judgement for judgement in judgements if judgement.verdict != HOLDS] + [together]
+    where = f"{len(alike)} of {n_all} data sets"
+    counts = [judgement.n_repeats for judgement in alike]
+    scatter = f"{text.span(counts, 'repeat')} of each{_without_interval(alike)}."
+    why = f"{_quantity(results, claim)} from {low} to {high}."
+    return Judgement(where, alike[0].verdict, why, scatter)
 
 
 def _without_interval(judgements):

@@ -1,5 +1,6 @@
 """The claims of an experiment, each with its verdict on every data set to which it applies."""
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
@@ -7,12 +8,21 @@ from kernbench.experiments.declare import Bound, Claim, Passing
 from kernbench.report import text
 from kernbench.report.claims.bounds import judge_bound, summed_up
 from kernbench.report.claims.correction import corrected
-from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, CannotBeJudged, Judgement
+from kernbench.report.claims.judgement import FAILS, HELD, HOLDS, MISSED, OPEN, CannotBeJudged, Judgement, so_far
 from kernbench.report.claims.passing import judge_passing
 from kernbench.report.claims.races import judge_race
 
 PARTLY = "holds in part"
 UNRECORDED = "has no records"
+PLURALS = {
+    HOLDS: "hold",
+    PARTLY: "hold in part",
+    FAILS: "do not hold",
+    HELD: HELD,
+    MISSED: MISSED,
+    OPEN: OPEN,
+    UNRECORDED: "have no records",
+}
 JUDGES = {Claim: judge_race, Bound: judge_bound, Passing: judge_passing}
 
 
@@ -32,8 +42,8 @@ class Finding:
         Data sets to which it applies at this scale that have no record, without those that run only when asked for.
     generated : bool
         Whether all of its data are generated, although a reader might expect real ones.
-    n_single : int
-        Data sets on which it holds or does not hold by the number of a single repeat, without an interval.
+    held, missed : tuple of int
+        The numbers of repeats, too few to judge, on data sets on which it held in each, or did not in any.
     """
 
     text: str
@@ -43,7 +53,8 @@ class Finding:
     n_open: int
     absent: list
     generated: bool = False
-    n_single: int = 0
+    held: tuple = ()
+    missed: tuple = ()
 
     @property
     def n_judged(self):
@@ -52,29 +63,46 @@ class Finding:
 
     @property
     def verdict(self):
-        """``"holds"`` only if it does wherever it applies; also how the page marks it."""
-        if not self.n_judged:
-            return OPEN
-        if not self.n_holding:
-            return FAILS
-        return PARTLY if self.n_failing or self.n_open or self.absent else HOLDS
+        """``"holds"`` only if it does wherever it applies; also how the page marks it.
+
+        Repeats that are too few to judge count only where there are no others: ``"held so far"`` if it did on all data
+        sets with records, ``"did not hold so far"`` if it did on none.
+        """
+        if self.n_judged:
+            rest = self.n_failing or self.n_open or self.absent or self.held or self.missed
+            return FAILS if not self.n_holding else PARTLY if rest else HOLDS
+        if self.held:
+            return OPEN if self.missed or self.n_open else HELD
+        return MISSED if self.missed else OPEN
 
     @property
     def words(self):
-        """The verdict, its counts and where a single repeat decides.
+        """The verdict and its counts.
 
-        As ``"holds on 4 of 5 data sets judged (one repeat on 2 of 5); 1 cannot be judged; 2 have no records"``.
+        As ``"holds on 4 of 5 data sets judged; held in its one repeat on 2 data sets; 1 cannot be judged"``.
         """
-        if not self.n_judged:
-            return OPEN if self.judgements else UNRECORDED
         noun = "generated data set" if self.generated else "data set"
+        untested = [(verdict, counts) for verdict, counts in ((HELD, self.held), (MISSED, self.missed)) if counts]
         rest = [f"{self.n_open} cannot be judged"] if self.n_open else []
         rest += [f"{len(self.absent)} {'has' if len(self.absent) == 1 else 'have'} no records"] if self.absent else []
-        where = f" on {self._share(noun)}{' judged' if self.n_open else ''}"
-        if self.n_judged == 1:
-            where = f" on 1 {noun}" if rest else " on generated data" if self.generated else ""
-        single = f" ({self.repeats})" if self.repeats else ""
-        return "; ".join([f"{HOLDS if self.n_holding else FAILS}{where}{single}", *rest])
+        parts = []
+        if self.n_judged:
+            where = f" on {self._share(noun)}{' judged' if untested or self.n_open else ''}"
+            if self.n_judged == 1:
+                where = self._where(1, noun, untested or rest)
+            parts.append(f"{HOLDS if self.n_holding else FAILS}{where}")
+        for verdict, counts in untested:
+            is_among_others = self.n_judged or len(untested) > 1 or rest
+            parts.append(so_far(verdict, counts, self._where(len(counts), noun, is_among_others)))
+        if not parts:
+            return OPEN if self.judgements else UNRECORDED
+        return "; ".join([*parts, *rest])
+
+    def _where(self, number, noun, is_among_others):
+        """The data sets of a verdict; nothing for the only one, unless it is generated."""
+        if number > 1 or is_among_others:
+            return f" on {text.plural(number, noun)}"
+        return " on generated data" if self.generated else ""
 
     def _share(self, noun):
         """On how many of the data sets it holds, or does not hold: ``"both data sets"``, ``"any of 3 data sets"``."""
@@ -83,15 +111,6 @@ class Finding:
         if self.n_judged == 2:
             return f"both {noun}s" if self.n_holding else f"either {noun}"
         return f"{'all' if self.n_holding else 'any of'} {text.plural(self.n_judged, noun)}"
-
-    @property
-    def repeats(self):
-        """Where the number of a single repeat decides, in words: ``"one repeat on 3 of 5"``; else empty."""
-        if not self.n_single:
-            return ""
-        if self.n_single < self.n_judged:
-            return f"one repeat on {self.n_single} of {self.n_judged}"
-        return "one repeat" if self.n_judged == 1 else "one repeat each"
 
 
 def findings(page):
@@ -153,7 +172,8 @@ def _finding(results, claim, recorded, absent, judgements):
         generated=bool(recorded)
         and not results.experiment.own_data
         and all(results.kind(dataset) == "generated" for dataset in recorded),
-        n_single=sum(judgement.is_single and judgement.verdict != OPEN for judgement in judgements),
+        held=tuple(judgement.n_repeats for judgement in judgements if judgement.verdict == HELD),
+        missed=tuple(judgement.n_repeats for judgement in judgements if judgement.verdict == MISSED),
     )
 
 
@@ -166,30 +186,23 @@ def judge(results, dataset, claim):
 
 
 def standing(found):
-    """All findings in a few words: ``"the claim holds"``, ``"4 of 5 claims hold (2 with single repeats), 1 in part"``.
-
-    A single repeat is no evidence of what others would say: how many of those that hold have one is told with them.
-    """
+    """All findings in a few words: ``"the claim holds"``, ``"4 of 9 claims hold, 1 does not hold, 4 held so far"``."""
     if not found:
         return ""
     if len(found) == 1:
         return f"the claim {found[0].words}"
-    verdicts = [finding.verdict for finding in found]
-    n_without = sum(not finding.judgements for finding in found)
-    n_open = verdicts.count(OPEN) - n_without
-    n_holding = verdicts.count(HOLDS)
-    n_single = sum(finding.verdict == HOLDS and finding.n_single > 0 for finding in found)
-    single = f" ({n_single} with single repeats)" if n_single else ""
-    parts = [f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}{single}"]
-    parts += [f"{verdicts.count(PARTLY)} in part"] if PARTLY in verdicts else []
-    parts += [f"{n_open} cannot be judged"] if n_open else []
-    parts += [f"{n_without} without records"] if n_without else []
+    counts = Counter(finding.verdict if finding.judgements else UNRECORDED for finding in found)
+    known = {verdict: number for verdict in PLURALS if (number := counts[verdict])}
+    (first, n_first), *others = ((verdict if n == 1 else PLURALS[verdict], n) for verdict, n in known.items())
+    parts = [f"{n_first} of {len(found)} claims {first}", *(f"{number} {verdict}" for verdict, number in others)]
     return ", ".join(parts)
 
 
 def tone(found):
     """How the page marks all findings together, as it marks one; empty without any."""
     tones = {finding.verdict for finding in found}
-    if tones == {FAILS, OPEN}:
-        return FAILS
-    return tones.pop() if len(tones) == 1 else PARTLY if tones else ""
+    if len(tones) < 2:
+        return tones.pop() if tones else ""
+    if tones <= {FAILS, MISSED, OPEN}:
+        return FAILS if FAILS in tones else MISSED
+    return OPEN if tones <= {HELD, MISSED, OPEN} else PARTLY

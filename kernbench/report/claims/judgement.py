@@ -7,6 +7,7 @@ from kernbench.report.records.cells import paired
 from kernbench.report.statistics import finite
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
+HELD, MISSED = "held so far", "did not hold so far"  # in each repeat, where these are too few to judge
 SINGLE = "1 repeat: no interval."
 ROUNDING = 1e-12  # 0.150 - 0.149 must not fail a margin of 0.001
 
@@ -18,7 +19,8 @@ class Judgement:
     Attributes
     ----------
     dataset : str
-    verdict : {"holds", "does not hold", "cannot be judged"}
+    verdict : {"holds", "does not hold", "cannot be judged", "held so far", "did not hold so far"}
+        The last two by `correction.corrected`.
     why : str
         Sentences with the numbers behind it.
     interval : str
@@ -26,10 +28,11 @@ class Judgement:
     value : float or None
         The decisive number, if there is one.
     p_value : float or None
-        Of the test behind the verdict; None for a single repeat, for equal repeats without chance, and where a rule
-        decides.
+        Of the test behind the verdict; None for a single repeat, and for equal repeats without chance.
     n_repeats : int
         That can be compared.
+    untested : {"held so far", "did not hold so far", "cannot be judged"}
+        The verdict without a test that decides: the last, unless all repeats agree.
     """
 
     dataset: str
@@ -39,6 +42,13 @@ class Judgement:
     value: float | None = None
     p_value: float | None = None
     n_repeats: int = 0
+    untested: str = OPEN
+
+    @property
+    def words(self):
+        """The verdict; with the number of repeats where these are too few to judge."""
+        is_untested = self.verdict in (HELD, MISSED) and self.n_repeats
+        return so_far(self.verdict, [self.n_repeats]) if is_untested else self.verdict
 
     @property
     def is_single(self):
@@ -66,12 +76,37 @@ def is_at_most(limit, estimate, interval=None):
     return estimate <= limit + slack
 
 
+def all_of(answers):
+    """One answer from several of `is_at_most`, all of which must be True for a claim to hold."""
+    return False if False in answers else None if None in answers else True
+
+
 def verdict_of(answers):
-    """One verdict from answers of `is_at_most`, all of which must be True for a claim to hold."""
-    answers = list(answers)
-    if False in answers:
-        return FAILS
-    return OPEN if None in answers else HOLDS
+    """The same as a verdict."""
+    return {True: HOLDS, False: FAILS, None: OPEN}[all_of(answers)]
+
+
+def untested_of(answers):
+    """What a claim did in all repeats, from their own answers; "cannot be judged" if these differ."""
+    found = set(answers)
+    return HELD if found == {True} else MISSED if found == {False} else OPEN
+
+
+def so_far(verdict, counts, where=""):
+    """``"held in its one repeat"``, ``"did not hold in any of 1 to 3 repeats on 2 data sets, too few to judge"``.
+
+    Parameters
+    ----------
+    verdict : {"held so far", "did not hold so far"}
+    counts : list of int
+        Repeats on each data set.
+    where : str
+        Which data sets, such as ``" on 2 data sets"``.
+    """
+    if max(counts) == 1:
+        return f"{'held' if verdict == HELD else 'did not hold'} in its one repeat{where}"
+    each = "held in each of" if verdict == HELD else "did not hold in any of"
+    return f"{each} {text.span(counts, 'repeat')}{where}, too few to judge"
 
 
 def p_value_of(answers, p_values):

@@ -4,21 +4,21 @@ from math import inf
 
 from kernbench.report import text
 from kernbench.report.claims.judgement import (
-    FAILS,
-    HOLDS,
     SINGLE,
     UNDECIDED,
     CannotBeJudged,
     Judgement,
+    has_chance,
     is_at_most,
     pairs_of,
     scatter_of,
+    untested_of,
     verdict_of,
 )
 from kernbench.report.records.cells import column, paired
 from kernbench.report.records.rows import place
 from kernbench.report.records.steps import seconds_until_final
-from kernbench.report.statistics import estimate_of_ratios, finite, geometric_mean
+from kernbench.report.statistics import estimate_of_ratios, finite, geometric_mean, sign_test
 
 
 def judge_passing(results, dataset, claim):
@@ -35,14 +35,17 @@ def judge_passing(results, dataset, claim):
     near = f" within {100 * claim.within:g} %" if claim.within else ""
     reached = " to ".join(dict.fromkeys(text.with_unit(metric, end(levels)) for end in (min, max)))
     goal = f"{text.possessive(peer)} final {metric.label} of {reached}{near}"
+    sign, shares = -1 if claim.later else 1, [own / whole for own, whole in arrived]
+    each = [is_at_most(sign * claim.time_fraction, sign * share) for share in [*shares, *[inf] * (n - len(arrived))]]
+    # A repeat that never arrives takes longer than any other: it leaves no mean to test, but is on a side of the limit.
+    p_of_sides = None
+    if n > 1 and has_chance(results, dataset, claim):
+        p_of_sides = sign_test(n) if len(set(each)) == 1 else 1.0
     if not arrived:
-        verdict, why = HOLDS if claim.later else FAILS, f"It never reaches {goal} for good."
-        return Judgement(dataset, verdict, why, SINGLE if n == 1 else f"{n} repeats.", n_repeats=n)
-    shares = [own / whole for own, whole in arrived]
+        why, scatter = f"It never reaches {goal} for good.", SINGLE if n == 1 else f"{n} repeats."
+        return Judgement(dataset, verdict_of(each), why, scatter, None, p_of_sides, n, untested_of(each))
     found, has_missed = estimate_of_ratios(shares, claim.time_fraction), len(arrived) < n
-    # A repeat that never arrives takes longer than any other, and leaves no mean to test.
     interval = (min(shares), inf) if has_missed else found.interval
-    sign = -1 if claim.later else 1
     ends = interval and tuple(sorted(sign * end for end in interval))
     answer = is_at_most(sign * claim.time_fraction, sign * found.value, ends)
     own, whole = map(geometric_mean, zip(*arrived))
@@ -51,8 +54,9 @@ def judge_passing(results, dataset, claim):
     some = f" in {len(arrived)} of {n} repeats" if has_missed else ""
     why = f"It reaches {goal}{some} after {text.seconds(own)}, to be {limit}."
     why += UNDECIDED if answer is None else ""
-    p_value = None if has_missed else found.p_value
-    return Judgement(dataset, verdict_of([answer]), why, _spread(found, shares, n, peer), own, p_value, n)
+    p_value = p_of_sides if has_missed else found.p_value
+    scatter = _spread(found, shares, n, peer)
+    return Judgement(dataset, verdict_of([answer]), why, scatter, own, p_value, n, untested_of(each))
 
 
 def _times(results, dataset, claim, metric):

@@ -5,10 +5,12 @@ from kernbench.report.claims.judgement import (
     ROUNDING,
     SINGLE,
     Judgement,
+    all_of,
     has_chance,
     is_at_most,
     p_value_of,
     pairs_of,
+    untested_of,
     verdict_of,
 )
 from kernbench.report.records.cells import paired
@@ -29,8 +31,9 @@ def judge_race(results, dataset, claim):
     pairs = pairs_of(results, metric, dataset, claim.method, claim.baseline)
     value, base_value = (mean_and_error(values)[0] for values in zip(*pairs))
     sign = 1.0 if metric.direction == "lower" else -1.0
+    differences = [sign * (own - base) for own, base in pairs]
     found = estimate(
-        [sign * (own - base) for own, base in pairs],
+        differences,
         claim.margin,
         has_chance=has_chance(results, dataset, claim),
         rounding=ROUNDING * max(abs(number) for pair in pairs for number in pair),
@@ -42,14 +45,17 @@ def judge_race(results, dataset, claim):
         f"{_margin(metric, claim, found.value)}."
     )
     why += " The limit lies inside the interval: the difference cannot be judged." if good_enough is None else ""
-    in_time, p_in_time = True, None
+    in_time, p_in_time, each_in_time = True, None, [True] * len(pairs)
     if claim.time_fraction is not None:
-        in_time, p_in_time, sentence = _in_time(results, dataset, claim)
+        in_time, p_in_time, each_in_time, sentence = _in_time(results, dataset, claim)
         why = f"{why} {sentence}"
     scatter = _interval(results, metric, claim, found, len(pairs))
     answers = [good_enough, in_time]
     p_value = p_value_of(answers, [found.p_value, p_in_time])
-    return Judgement(dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs))
+    each = [all_of((is_at_most(claim.margin, worse), timely)) for worse, timely in zip(differences, each_in_time)]
+    return Judgement(
+        dataset, verdict_of(answers), why, scatter, p_value=p_value, n_repeats=len(pairs), untested=untested_of(each)
+    )
 
 
 def _worse(metric, claim, worse_by):
@@ -76,17 +82,18 @@ def _margin(metric, claim, worse_by):
 
 
 def _in_time(results, dataset, claim):
-    """Whether the claim's share of the time was kept (None if undecidable), the test's p-value, and a sentence."""
+    """Whether the claim's share of the time was kept (None if undecidable); p-value, each repeat, and a sentence."""
     cells = [results.cell(dataset, name) for name in (claim.method, claim.baseline)]
     times = [[finite(place(record, "seconds.fit")) for record in pair] for pair in paired(*cells)]
     if any(None in pair for pair in times):
-        return None, None, "Times are missing."
+        return None, None, [None] * len(times), "Times are missing."
     own, base = (sum(side) / len(times) for side in zip(*times))
     allowed = claim.time_fraction * base
     budget = f"the {text.seconds(allowed)} allowed ({100 * claim.time_fraction:g} % of {text.seconds(base)})"
     tolerated = claim.time_slack if claim.time_slack <= CLOCK_SHARE * allowed else 0.0
-    over = estimate([spent - claim.time_fraction * whole for spent, whole in times], tolerated)
-    answer = is_at_most(tolerated, over.value, over.interval)
+    overruns = [spent - claim.time_fraction * whole for spent, whole in times]
+    over = estimate(overruns, tolerated)
+    answer, each = is_at_most(tolerated, over.value, over.interval), [is_at_most(tolerated, by) for by in overruns]
     if own <= allowed:
         why = f"It took {text.seconds(own)}, within {budget}."
     elif own > allowed + claim.time_slack:
@@ -97,11 +104,11 @@ def _in_time(results, dataset, claim):
             "solver may notice its budget late"
         )
         if not tolerated:
-            return None, None, f"{why}: the run is too short to judge."
+            return None, None, [None] * len(times), f"{why}: the run is too short to judge."
         why += "."
     if answer is None:
         why += " This limit lies inside the interval over repeats: the time cannot be judged."
-    return answer, over.p_value, why
+    return answer, over.p_value, each, why
 
 
 def _interval(results, metric, claim, found, n_repeats):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from kernbench.experiments.declare import Recommendation
 from kernbench.report import text
-from kernbench.report.claims.judgement import HOLDS
+from kernbench.report.claims.findings import standing
 from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
 from kernbench.report.tables.metric_table import setups_told
@@ -279,18 +279,15 @@ def _named(metric, value):
 
 
 def without_recommendation(sections):
-    """The box when no experiment recommends a method: how many claims hold.
+    """The box when no experiment recommends a method: the verdicts on all claims.
 
     Returns
     -------
     Verdict
     """
     found = [finding for section in sections for finding in section.findings]
-    n_holding = sum(finding.verdict == HOLDS for finding in found)
-    if len(found) == 1:
-        headline = f"The claim {found[0].words}."
-    elif found:
-        headline = f"{n_holding} of {len(found)} claims {'holds' if n_holding == 1 else 'hold'}."
+    if found:
+        headline = text.sentence(standing(found))
     else:
         headline = f"{text.plural(sum(section.n_records for section in sections), 'measurement')}, no claims."
     return Verdict(

@@ -10,7 +10,7 @@ import pytest
 from kernbench.experiments.registry import EXPERIMENTS
 from kernbench.report import build
 from kernbench.report.charts.drawing.styles import PALETTE_NAMES, styles_of
-from kernbench.report.claims.findings import FAILS, HOLDS, OPEN, PARTLY
+from kernbench.report.claims.findings import FAILS, HELD, HOLDS, MISSED, OPEN, PARTLY
 from kernbench.report.records.results import Results
 
 CSS = files("kernbench.report.page").joinpath("templates/style.css").read_text(encoding="utf-8")
@@ -127,11 +127,11 @@ def test_figures_follow_the_theme(content):
     assert not re.search(r"svg \.s\d+ \{[^}]*#[0-9a-fA-F]{6}", content)
 
 
-@pytest.mark.parametrize("verdict", [HOLDS, PARTLY, FAILS, OPEN])
+@pytest.mark.parametrize("verdict", [HOLDS, PARTLY, FAILS, HELD, MISSED, OPEN])
 def test_verdicts_have_a_sign_beside_their_colour(verdict):
     name = verdict.replace(" ", "-")
     for where in ("badge", "verdict"):
-        assert re.search(rf'\.{where}\.{name}::before[^{{]*\{{ content: "."; \}}', CSS)
+        assert re.search(rf'\.{where}\.{name}::before[^{{]*\{{ content: "[^"]+"[^}}]*\}}', CSS)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)

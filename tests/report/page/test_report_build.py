@@ -148,7 +148,7 @@ def test_generated_data_are_marked(write, records, tmp_path):
     rows = records.race(1, scale="quick", dataset="blobs", kind="generated")
     content = page_of(build(write(rows), tmp_path / "out"))
     assert "<strong>Generated data.</strong>" in content
-    assert "holds on generated data" in content
+    assert "held in its one repeat on generated data" in content
     assert "14.9†" in content and "numbers are from adult" in content
 
 
