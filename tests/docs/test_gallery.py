@@ -20,7 +20,9 @@ import matplotlib.pyplot as plt
 warnings.simplefilter("error"); warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
 runpy.run_path(sys.argv[1], run_name="__main__")
 figures = [plt.figure(number) for number in plt.get_fignums()]
-assert figures and all(ax.has_data() for figure in figures for ax in figure.axes), "no picture"
+axes = [ax for figure in figures for ax in figure.axes]
+assert axes and all(ax.has_data() for ax in axes), "no picture"
+assert all(ax.get_xlim()[0] >= 0 for ax in axes if ax.get_xlabel() == "seconds"), "the axis of time begins below 0"
 """
 
 
