@@ -2,12 +2,12 @@
 Drawn pairs against all pairs
 =============================
 
-By default ``ROCSVC`` uses all pairs of a positive and a negative row. A sample of the pairs is an approximation, and no
-faster, since the loss over all pairs needs only a sort of the scores.
+By default ``ROCSVC`` uses all pairs of a positive and a negative row. A sample of the pairs is an approximation. With
+as many pairs as rows it is no faster, since the loss over all pairs needs only a sort of the scores.
 """
 
 # %%
-# The positive class has 5 % of the rows.
+# About 6 % of the rows are positive.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,8 +2,8 @@
 Nyström landmarks
 =================
 
-Nyström features project the kernel onto the span of some rows, the landmarks. With few landmarks, a linear model on
-these features already comes close to the kernel machine.
+Nyström features project the kernel onto the span of some rows, the landmarks. With 200 landmarks, about a seventh of
+the rows, a linear model on these features is nearly as accurate as the kernel machine.
 """
 
 # %%
