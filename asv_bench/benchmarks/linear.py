@@ -9,7 +9,7 @@ from .runs import LinearRuns
 
 
 class LinearIterations(LinearRuns):
-    """Two passes over 2,048 rows of 32 features, from the data to the last iterate."""
+    """Two passes over 2,048 rows of 32 features, or 25 iterations of a solver whose iteration is itself a pass."""
 
     number = 1
     repeat = (1, 10, 0.5)
@@ -19,7 +19,7 @@ class LinearIterations(LinearRuns):
 
 
 class LinearQuality(LinearRuns):
-    """The solution after two passes, judged from outside the solver, and its memory."""
+    """The solution after these iterations, judged from outside the solver, and its memory."""
 
     params = (LinearRuns.params[0],)
 
