@@ -124,7 +124,7 @@ class Kernel:
     def row_terms(self, rows: Rows, lengths: np.ndarray) -> Any:
         """Return the number for each row that the engine combines with inner products (or sums over entries), or None.
 
-        For the Gaussian kernel, for example, half the squared norm, since |x - z|² = |x|² + |z|² - 2 <x, z>.
+        For the Gaussian kernel, for example, half the squared norm, since ``|x - z|² = |x|² + |z|² - 2 <x, z>``.
 
         Parameters
         ----------

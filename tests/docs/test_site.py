@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import posixpath
 import re
 import subprocess
@@ -100,6 +101,20 @@ def test_headings_of_docstrings_are_underlined_on_a_line_of_their_own():
     found = [path for path in package.rglob("*.py*") if path.suffix in (".py", ".pyx")]
     assert len(found) > 300
     assert [path.name for path in found if joined.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_docstrings_on_the_site_have_bars_in_code_only():
+    """Elsewhere |x| is a substitution in reStructuredText, and a build of the site fails."""
+    code, wrong = re.compile(r"``.*?``|::\n\n(?:(?: +.*)?\n)+|^>>>.*", re.MULTILINE), []
+    for module, names in pages.documented().values():
+        for name in names if module not in pages.NEEDS_MORE else ():
+            shown = getattr(importlib.import_module(module), name)
+            members = inspect.getmembers(shown) if inspect.isclass(shown) else []
+            own = {f"{name}.{member}": value for member, value in members if not member.startswith("_")}
+            for place, value in ({name: shown} | own).items():
+                if re.search(r"(?<![\w|\\])\|(?![\s|])", code.sub("", f"{inspect.getdoc(value)}\n")):
+                    wrong.append(place)
+    assert wrong == []
 
 
 def test_types_of_docstrings_become_text_that_links_to_nothing():
