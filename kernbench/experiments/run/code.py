@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "ba1d0096fa154068": (
+    "dbbcc5a67a6cd053": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -59,7 +59,9 @@ MEASURE_ALIKE = {
         "towards the sample of SCS, its starts after another validation; float32 rows in Nystroem maps of float64 "
         "rows, leverage scores of indefinite matrices, blocks and widths of features that are checked; tuples in "
         "model files; names and counts of streams, labels in chunks. Complex scores and dates in metrics, missing "
-        "entries of tables in chunks, terms of power series that are checked. KernelSVCCV on two threads has the "
+        "entries of tables in chunks, terms of power series that are checked. Line searches of `wolfe` and `scs` for "
+        "kernel values above 1e18; masked entries, weights that are dates or complex, labels that are not a time, text "
+        "among classes that are numbers, classes without a weight on blocks. KernelSVCCV on two threads has the "
         "numbers of one; this and halving, which breaks ties by areas under ROC curves, were measured again. Other "
         "searches and fits have the same numbers, to the bit",
     )
