@@ -57,7 +57,11 @@ def processor():
             name, _, value = line.partition(":")
             fields.setdefault(name.strip(), value.strip())
     if "model name" in fields:
-        return fields["model name"]
+        name = fields["model name"]
+        if any(character.isdigit() for character in name) or "model" not in fields:
+            return name
+        # Virtual machines leave the number out: "AMD EPYC" has been processors of which one takes twice as long.
+        return f"{name} (family {fields.get('cpu family')}, model {fields['model']})"
     if "CPU part" in fields:  # Linux gives ARM's numbers, without names
         return f"{platform.machine()} {fields.get('CPU implementer')} {fields['CPU part']}"
     if platform.system() == "Darwin":

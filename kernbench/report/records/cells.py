@@ -32,7 +32,10 @@ def outside_trace(record, whole):
 def machine_of(record):
     """What a record's times, and the last bits of its numbers, depend on besides the cell itself and the code."""
     environment = part(record, "environment")
-    return tuple(str(environment.get(key)) for key in SETUP)
+    found = tuple(str(environment.get(key)) for key in SETUP)
+    # Virtual machines name several processors alike, without a number: "AMD EPYC". Their systems tell hosts apart.
+    is_named = any(character.isdigit() for character in found[0])
+    return found if is_named else (*found, str(environment.get("platform")))
 
 
 def setup_of(record):

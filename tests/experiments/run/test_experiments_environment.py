@@ -56,6 +56,9 @@ def test_nothing_to_be_had_is_no_failure(monkeypatch):
     ("lines", "name"),
     [
         ("processor\t: 0\nmodel name\t: A 9 @ 2 GHz\n\nprocessor\t: 1\nmodel name\t: B\n", "A 9 @ 2 GHz"),
+        ("model name\t: A EPYC\ncpu family\t: 25\nmodel\t\t: 17\n", "A EPYC (family 25, model 17)"),
+        ("cpu family\t: 25\nmodel\t\t: 17\nmodel name\t: A 7R13\n", "A 7R13"),
+        ("model name\t: A EPYC\n", "A EPYC"),
         ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n", "aarch64 0x41 0xd40"),
         ("processor\t: 0\n", "aarch64"),
     ],

@@ -17,7 +17,9 @@ def test_a_setup_is_the_machine_and_the_code_whatever_the_commit(records):
         record = records.one()
         return setup_of(record | {"environment": record["environment"] | changes})
 
-    assert setup() == setup(platform="other") != setup(git_commit="decaf")
+    assert setup(processor="A 9") == setup(processor="A 9", platform="other") != setup(processor="A 9", n_cores=64)
+    assert setup(processor="A") != setup(processor="A", platform="other"), "a name that several processors may have"
+    assert setup() != setup(git_commit="decaf")
     assert setup(code="a") == setup(code="a", git_commit="decaf") != setup(code="b")
     assert setup(blas="other") != setup() != setup(n_threads=64)
 
