@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_backend
 from sklearn.base import clone
 
 from kernbench._models import MODELS
@@ -62,8 +63,16 @@ def output_of(fitted, X):
     return getattr(fitted, next(name for name in OUTPUTS if hasattr(fitted, name)))(X)
 
 
+@pytest.fixture
+def workers_in_threads():
+    """Searches with ``n_jobs`` get threads: processes would import kernbench first, and draw nothing themselves."""
+    with parallel_backend("threading"):
+        yield
+
+
 @quiet
 @every_model
+@pytest.mark.usefixtures("workers_in_threads")
 def test_a_script_repeats_after_seeding_numpy(model, global_random_seed):
     """Two fits after ``np.random.seed`` are equal to the bit; without it the second one differs.
 
@@ -88,6 +97,7 @@ def test_a_script_repeats_after_seeding_numpy(model, global_random_seed):
 
 @quiet
 @every_model
+@pytest.mark.usefixtures("workers_in_threads")
 def test_a_fit_with_a_seed_leaves_the_global_state_alone(model):
     X, y = problem_of(model.task, 0)
     before = np.random.get_state()[1].copy()
@@ -178,6 +188,22 @@ def collected(seeds):
     return found.returncode, found.stdout + found.stderr
 
 
+@pytest.fixture
+def seeds_of(request):
+    """The function of the file ``conftest.py`` of all tests, which is no module to import."""
+    plugins = request.config.pluginmanager.get_plugins()
+    return next(plugin.seeds_of for plugin in plugins if hasattr(plugin, "seeds_of"))
+
+
+def test_seeds_are_read(seeds_of, global_random_seed):
+    assert seeds_of("3") == [3] and seeds_of("0,4-6") == [0, 4, 5, 6]
+    assert global_random_seed in seeds_of(os.environ.get("KERNBENCH_TEST_SEEDS") or "0")
+    for wrong in ("many", "", "3-", "-3", "0, 4"):
+        with pytest.raises(pytest.UsageError, match=f"is like 3, 0,4 or 0-9, not '{wrong}'"):
+            seeds_of(wrong)
+
+
+@pytest.mark.slow
 def test_seeds_may_be_chosen():
     code, text = collected("0,4-6")
     assert code == 0 and sorted(re.findall(r"\[(\d+)-LinearSVC\]", text)) == ["0", "4", "5", "6"]

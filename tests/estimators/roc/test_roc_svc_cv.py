@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
@@ -85,9 +86,11 @@ def test_one_standard_error_needs_a_score_that_is_finite():
         search.fit(X, y)
 
 
-def test_jobs_do_not_matter():
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
+def test_jobs_do_not_matter(backend):
     X, y = problem()
-    curves = [ROCSVCCV("rbf", alphas=ALPHAS, cv=3, n_jobs=n).fit(X, y).auc_path_ for n in (None, 2)]
+    with parallel_config(backend=backend):
+        curves = [ROCSVCCV("rbf", alphas=ALPHAS, cv=3, n_jobs=n).fit(X, y).auc_path_ for n in (None, 2)]
     np.testing.assert_array_equal(*curves)
 
 
