@@ -53,13 +53,18 @@ def test_model_files_check_row_starts():
 small = st.integers(-3, 9)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("sparse")
+
+
 @settings(max_examples=200, deadline=None)
 @given(indices=st.lists(small, max_size=6), starts=st.lists(small, min_size=1, max_size=6), n_data=st.integers(0, 6),
        shape=st.tuples(st.integers(0, 5), st.integers(0, 5)), wide=st.booleans())  # fmt: skip
-def test_any_sparse_arrays_are_a_matrix_or_refused(indices, starts, n_data, shape, wide, tmp_path_factory):
+def test_any_sparse_arrays_are_a_matrix_or_refused(indices, starts, n_data, shape, wide, folder):
     kind = "i8" if wide else "i4"
     parts = {"data": np.arange(1.0, 1 + n_data), "indices": np.array(indices, kind), "indptr": np.array(starts, kind)}
-    path = tmp_path_factory.mktemp("sparse") / "any.npz"
+    path = folder / "any.npz"
     stored = {f"X_{name}": value for name, value in parts.items()}
     np.savez(path, y=np.zeros(max(shape[0], 0)), X_shape=np.array(shape), **stored)
     try:

@@ -58,20 +58,33 @@ def test_principal_components_are_those_of_the_training_images(digits):
         images.mnist(digits, n_components=0)
 
 
-@pytest.mark.parametrize("size", [100, 1024, 1500])
-def test_the_stream_of_deformed_images_does_not_depend_on_how_it_is_cut(digits, size):
+def test_the_stream_of_deformed_images_does_not_depend_on_how_it_is_cut(digits, monkeypatch):
+    """Into less than a block, a block, and more."""
+    monkeypatch.setattr(deformed, "BLOCK_ROWS", 128)
     stream, X_test, _ = images.mnist_deformed(digits, 3, n_components=4)
-    whole, labels = stream.rows(0, 3000)
-    chunks = list(stream.chunks(size, 3000))
-    np.testing.assert_array_equal(np.concatenate([X for X, _ in chunks]), whole)
-    np.testing.assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
-    np.testing.assert_array_equal(stream.rows(1000, 1100)[0], whole[1000:1100])
-    assert X_test.shape == (20, 4) and whole.shape == (3000, 4)
-    for start in (0, 5, 1024):
+    whole, labels = stream.rows(0, 375)
+    assert X_test.shape == (20, 4) and whole.shape == (375, 4)
+    for size in (50, 128, 190):
+        chunks = list(stream.chunks(size, 375))
+        np.testing.assert_array_equal(np.concatenate([X for X, _ in chunks]), whole)
+        np.testing.assert_array_equal(np.concatenate([y for _, y in chunks]), labels)
+    np.testing.assert_array_equal(stream.rows(125, 140)[0], whole[125:140])
+    for start in (0, 5, 128):
         X, y = stream.rows(start, start)
         assert X.shape == (0, 4) and y.shape == (0,)
     other, _, _ = images.mnist_deformed(digits, 4, n_components=4)
     assert not np.array_equal(other.rows(0, 10)[0], whole[:10])
+
+
+def test_the_blocks_of_the_stream_are_drawn_together(digits):
+    """Of another size they are another stream."""
+    assert deformed.BLOCK_ROWS == 1024
+    stream, _, _ = images.mnist_deformed(digits, 3, n_components=4)
+    first, second = (stream.rows(start, start + 100) for start in (0, 1024))
+    X, y = stream.rows(1000, 1100)
+    np.testing.assert_array_equal(X[24:], second[0][:76])
+    np.testing.assert_array_equal(y[24:], second[1][:76])
+    assert not np.array_equal(first[0], second[0])
 
 
 def test_the_stream_has_no_end(digits):
