@@ -40,7 +40,7 @@ def expected_failures(model):
 @parametrize_with_checks(
     [
         DoublyStochasticClassifier(max_iter=20),
-        DoublyStochasticClassifier(loss="log_loss", precondition=False, max_iter=200),
+        DoublyStochasticClassifier(loss="log_loss", precondition=False, max_iter=80),
         DoublyStochasticRegressor(max_iter=30),
         DoublyStochasticGPRegressor(block_size=64),
         DoublyStochasticNoveltyDetector(max_iter=60),
