@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification, make_moons
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold
 from sklearn.preprocessing import scale
 
 from kernbench import KernelSVC, KernelSVCCV, kernels
+from kernbench.estimators.search import halving
 from kernbench.estimators.search.folds import Examples, Fold
 from kernbench.estimators.search.halving import Halving, mean_area, ranking, sizes
 from kernbench.estimators.search.held_out import HeldOut
@@ -30,7 +32,7 @@ DATA = {
     "three classes": lambda: noisy(n_classes=3),
     "moons": lambda: make_moons(900, noise=0.3, random_state=0),
     "cancer": lambda: load_breast_cancer(return_X_y=True),
-    "ten classes": lambda: load_digits(return_X_y=True),
+    "ten classes": lambda: [part[:1000] for part in load_digits(return_X_y=True)],
     "rare class": lambda: noisy(weights=[0.9]),
 }
 
@@ -93,11 +95,16 @@ def test_subsamples_are_nested_and_hold_each_stratum_in_proportion():
 
 
 @pytest.mark.parametrize(
-    ("settings", "n"),
-    [({}, 150), ({"cv": LeaveOneOut(), "Cs": [1.0, 10.0], "gammas": [0.05, 0.2]}, 230), ({"factor": 100}, 600)],
+    ("settings", "n", "least"),
+    [
+        ({}, 150, 500),
+        ({"cv": LeaveOneOut(), "Cs": [1.0, 10.0], "gammas": [0.05, 0.2]}, 60, 20),
+        ({"factor": 100}, 600, 500),
+    ],
     ids=["few rows", "one row held out", "few cells"],
 )
-def test_where_nothing_can_be_dropped_it_is_an_exact_search(settings, n):
+def test_where_nothing_can_be_dropped_it_is_an_exact_search(settings, n, least, monkeypatch):
+    monkeypatch.setattr(halving, "LEAST_ROWS", least)
     X, y = noisy(n)
     settings = {"Cs": CS, "gammas": GAMMAS, "cv": 3, "tol": 1e-5} | settings
     exact = KernelSVCCV(**{name: value for name, value in settings.items() if name != "factor"}).fit(X, y)
@@ -162,7 +169,7 @@ def test_the_mean_area_is_that_of_each_class_of_the_rows_that_are_held_out_and_h
     assert mean_area(HeldOut.of_classes(values[:, 0], np.arange(2), codes), folds, alone) == 0.5
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_a_rare_class_does_not_end_in_a_constant_model(seed):
     """On few rows nearly all cells predict the frequent class; on all rows, too, those that are first in the grid."""
     X, y = make_classification(5000, 12, n_informative=8, n_redundant=0, n_clusters_per_class=4, weights=[0.97],
@@ -195,7 +202,7 @@ def test_rows_without_weight_are_in_no_way_part_of_it():
 
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_brier_score", "balanced_accuracy"])
 def test_any_score_decides(scoring):
-    X, y = noisy(900)
+    X, y = noisy(600)
     calibration = "sigmoid" if "brier" in scoring else None
     settings = {"Cs": CS, "gammas": GAMMAS, "cv": 3, "scoring": scoring, "calibration": calibration, "tol": 1e-4}
     exact = KernelSVCCV(**settings).fit(X, y)
@@ -252,10 +259,12 @@ def test_the_kernel_of_a_subsample_is_that_of_all_rows():
     np.testing.assert_allclose(by_name.cv_results_["dropped_score"], by_value.cv_results_["dropped_score"], atol=1e-12)
 
 
-def test_the_same_seed_gives_the_same_table_and_workers_change_nothing():
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
+def test_the_same_seed_gives_the_same_table_and_workers_change_nothing(backend):
     X, y = noisy(900)
     settings = {"Cs": CS, "gammas": GAMMAS, "cv": 3, "search": "halving", "random_state": 5}
-    one, same = (KernelSVCCV(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2))
+    with parallel_config(backend=backend):
+        one, same = (KernelSVCCV(**settings, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2))
     for name in ("mean_test_score", "dropped_score", "dropped_against"):
         np.testing.assert_array_equal(one.cv_results_[name], same.cv_results_[name])
     np.testing.assert_allclose(one.decision_function(X), same.decision_function(X), atol=1e-3)

@@ -1,7 +1,5 @@
 """All searches: their cells are those of GridSearchCV, and they are their estimators, fitted."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -16,12 +14,13 @@ from sklearn.model_selection import (
     PredefinedSplit,
     StratifiedKFold,
 )
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernbench
 from kernbench import (
     KernelRegressor,
     KernelRegressorCV,
+    KernelSVCCV,
     LinearSVC,
     LinearSVCCV,
     PartialAUCClassifier,
@@ -222,19 +221,17 @@ def test_scores_are_drawn(face):
     assert display.best[0] == search.best_params_[display.x_name]
 
 
-@pytest.mark.parametrize(
-    "search",
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(
     [
+        KernelSVCCV([1.0, 10.0], cv=2),
         LinearSVCCV([0.1, 1.0], cv=2, random_state=0),
-        KernelRegressorCV([0.1, 0.01], kernels=["rbf", "linear"], cv=2),
+        KernelRegressorCV([0.1], kernels=["rbf", "linear"], cv=2),
         PartialAUCClassifierCV(alphas=[0.01], cv=2, tol=1e-12, random_state=0),
-    ],
-    ids=lambda search: type(search).__name__,
+    ]
 )
-def test_conventions_of_scikit_learn(search):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(search)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
 
 
 def test_a_linear_search_keeps_its_model_sparse_on_request():
