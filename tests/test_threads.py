@@ -27,9 +27,17 @@ SETTINGS = {
     "AUCMarginClassifier": {"max_iter": 20},
     "Nystroem": {"n_landmarks": 20},
     "RandomFeatures": {"n_features": 64},
-    **{f"DoublyStochastic{name}": {"max_iter": 10} for name in ("Classifier", "Regressor", "DensityRatio")},
+    "DoublyStochasticGPRegressor": {"block_size": 256},
+    **{
+        f"DoublyStochastic{name}": {"max_iter": 10}
+        for name in ("Classifier", "Regressor", "DensityRatio", "NoveltyDetector")
+    },
 }
-STREAMS = {"KernelSVC": {"solver": "scs", "gamma": 0.5}, "ROCSVC": {"kernel": "rbf", "n_landmarks": 20}}
+STREAMS = {
+    "KernelSVC": {"solver": "scs", "gamma": 0.5},
+    "ROCSVC": {"kernel": "rbf", "n_landmarks": 20},
+    "DoublyStochasticGPRegressor": {"block_size": 256},
+}
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::UserWarning")
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 

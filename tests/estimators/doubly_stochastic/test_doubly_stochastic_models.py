@@ -130,7 +130,7 @@ def test_targets_of_weight_0_are_not_asked_for_their_size():
     clone(model).fit_chunks([(X, y, weights)])
 
 
-@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("quantile", [0.1, pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_a_share_of_the_targets_is_below_their_quantile(quantile):
     rng = np.random.default_rng(0)
     U = rng.uniform(-2, 2, size=(4000, 1))
@@ -216,10 +216,12 @@ def test_the_mean_on_few_rows_is_that_of_the_exact_process(n):
     np.testing.assert_allclose(model.predict(points), exact.predict(points), atol=0.1)
 
 
-@pytest.mark.parametrize("settings", [{}, {"max_blocks": 3, "block_size": 400, "max_iter": 12}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"batch_size": 512, "max_blocks": 3, "block_size": 250, "max_iter": 12}], ids=str
+)
 def test_the_operator_gives_the_variance_anywhere(settings):
     rng = np.random.default_rng(0)
-    n, kernel, noise = 1500, Gaussian(2.0), 0.1
+    n, kernel, noise = 800, Gaussian(2.0), 0.1
     U, points = rng.uniform(-3, 3, size=(n, 1)), np.linspace(-8, 8, 60)[:, None]
     y = np.sin(U[:, 0]) + np.sqrt(noise) * rng.normal(size=n)
     C, k = kernel(U, U) + noise * np.eye(n), kernel(points, U)

@@ -146,7 +146,7 @@ def test_partial_fit_is_there_where_a_stream_has_features():
 
 def test_wide_sparse_rows_are_never_made_dense():
     rng = np.random.default_rng(0)
-    X = sparse.random(400, 50_000, density=1e-3, format="csr", random_state=0)
+    X = sparse.random(400, 50_000, density=1e-3, format="csr", random_state=rng)  # a seed would permute all entries
     y = (np.asarray(X[:, :2000].sum(axis=1)).ravel() > rng.normal(0.9, 0.3, 400)).astype(int)
     for settings in ({}, {"solver": "newton"}, {"kernel": "rbf", "features": "exact"}):
         model = ROCSVC(random_state=0, **settings).fit(X, y)

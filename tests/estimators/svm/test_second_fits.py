@@ -80,7 +80,7 @@ def test_rows_without_weight_do_not_end_a_stream():
         model = KernelSVC(solver="scs", gamma=0.2, random_state=seed)
         model.partial_fit(X, y, classes=[0, 1], sample_weight=weights)
         chunks = [(X[k::3], y[k::3], weights[k::3]) for k in range(3)]
-        of_chunks = KernelSVC(solver="scs", gamma=0.2, random_state=seed).fit_chunks(chunks)
+        of_chunks = KernelSVC(solver="scs", gamma=0.2, max_iter=100, random_state=seed).fit_chunks(chunks)
         assert min(len(one.support_vectors_) for one in (model, of_chunks)) > 20
 
 
