@@ -110,6 +110,11 @@ TOY = Experiment(
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def templates(templates_compiled_once):
+    pass
+
+
 @pytest.fixture
 def toy(monkeypatch):
     """The experiment, and no other in the registry."""
