@@ -66,32 +66,46 @@ def as_module(name, source, monkeypatch):
 
 
 def copy_package(tree):
-    """Copy the package into the folder `tree`, with its compiled modules."""
-    shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c"))
+    """Copy the package into the folder `tree`, with links to its compiled modules."""
+    shutil.copytree(ROOT / "kernbench", tree / "kernbench", ignore=shutil.ignore_patterns("__pycache__", "*.c", "*.so"))
     # Compiled modules lie where the package is installed, which may be elsewhere.
     installed = Path(kernbench.__file__).parent
     for module in installed.rglob("*.so"):
-        shutil.copy2(module, tree / "kernbench" / module.relative_to(installed))
-    libraries = installed.with_name("kernbench.libs")  # those that auditwheel took into the wheel
+        (tree / "kernbench" / module.relative_to(installed)).symlink_to(module)
+    # Those that auditwheel took into the wheel: modules look for them beside the package from where the links are.
+    libraries = installed.with_name("kernbench.libs")
     if libraries.is_dir():
-        shutil.copytree(libraries, tree / libraries.name)
+        (tree / libraries.name).symlink_to(libraries)
 
 
-def run_with(folder, *command):
+def python_with(folder, *command):
     """Run Python in a new process, which looks for modules in `folder`, then where this one found kernbench."""
     path = os.pathsep.join([str(folder), str(Path(kernbench.__file__).parents[1])])
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     words = [sys.executable, "-P", *command]
-    done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    return subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+
+
+def words_of_the_page(pattern):
+    """Return the paths and the expression of the one command ``pytest`` of the page that matches `pattern`."""
+    (command,) = re.findall(rf"^pytest ({pattern})$", PAGE, re.MULTILINE)
+    paths, expression = command.split(" -k ")
+    return paths.split(), expression
+
+
+def run_tests(folder, paths, expression, *options):
+    """Run tests in one new process, which has to import much before the first; return all that pytest shows."""
+    # Assertions as they are: to rewrite those of all files collected takes longer than to run the tests chosen.
+    words = "-m pytest -c pyproject.toml -n 0 -q -p no:cacheprovider --assert=plain -rpfE".split()
+    done = python_with(folder, *words, *options, *map(str, paths), "-k", expression)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout
 
 
-def run_tests(folder, pattern, *options):
-    """Run the one command ``pytest`` of the page that matches `pattern`; return how many tests passed."""
-    (command,) = re.findall(rf"^pytest ({pattern})$", PAGE, re.MULTILINE)
-    shown = run_with(folder, "-m", "pytest", "-n", "0", "-q", "-p", "no:cacheprovider", *options, *command.split())
-    return int(re.search(r"(\d+) passed", shown)[1])
+def assert_passed(shown, words, at_least):
+    """Assert that tests passed whose names match the pattern `words`: `at_least` so many, and all of them."""
+    outcomes = re.findall(rf"^(PASSED|FAILED|ERROR) (?=[^ ]*({words}))", shown, re.MULTILINE)
+    assert len(outcomes) >= at_least and {outcome for outcome, _ in outcomes} == {"PASSED"}, shown
 
 
 @pytest.fixture
@@ -162,15 +176,8 @@ def test_the_estimator_is_saved_and_read_back(alpha_classifier, estimator, two_c
     assert np.array_equal(saving.load(tmp_path / "model.npz").predict(X), model.predict(X))
 
 
-def test_the_estimator_passes_the_tests_of_all_models(estimator, tmp_path):
-    """In a copy of the package, with its file and its line in the list."""
-    copy_package(tmp_path)
-    package, (source, line) = tmp_path / "kernbench", estimator
-    (package / "estimators" / "svm" / "alpha_classifier.py").write_text(source, encoding="utf-8")
-    models = package / "_models.py"
-    before, after = models.read_text(encoding="utf-8").split("MODELS = (\n")
-    models.write_text(f"{before}MODELS = (\n{line}{after}", encoding="utf-8")
-    assert run_tests(tmp_path, "tests/.* -k AlphaClassifier") > 50
+def test_the_estimator_passes_the_tests_of_all_models(shown):
+    assert_passed(shown, "AlphaClassifier", 51)
 
 
 def build_extension(name, source, folder, headers):
@@ -224,27 +231,48 @@ def with_random_pairs(parts, tmp_path_factory):
     return folder
 
 
-def test_the_solver_passes_the_tests_of_all_solvers(with_random_pairs):
-    assert run_tests(with_random_pairs, "tests/solvers -k random-pairs", "-p", "with_random_pairs") > 50
-
-
-def test_the_solver_is_offered_by_the_estimator(with_random_pairs):
-    code = """
-import with_random_pairs
+TEST_OF_THE_SOLVER = """
+import pytest
 from sklearn.datasets import make_classification
 from kernbench import KernelSVC
-X, y = make_classification(200, 6, flip_y=0.1, random_state=0)
-model = KernelSVC(solver="random-pairs", tol=0.05, random_state=0).fit(X, y)
-assert model.converged_ and model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("solver", ["random-pairs"])
+def test_it_is_offered(solver):
+    X, y = make_classification(200, 6, flip_y=0.1, random_state=0)
+    model = KernelSVC(solver=solver, tol=0.05, random_state=0).fit(X, y)
+    assert model.converged_ and model.score(X, y) > 0.9
 """
-    run_with(with_random_pairs, "-c", code)
 
 
 @pytest.fixture(scope="module")
-def tree_with_a_loss(tmp_path_factory):
-    """A copy of the package with the example of a loss, which a new process imports."""
+def shown_with_random_pairs(with_random_pairs):
+    """What pytest shows of the tests with the solver, those of solvers of other problems left out."""
+    own = with_random_pairs / "test_random_pairs.py"
+    own.write_text(TEST_OF_THE_SOLVER, encoding="utf-8")
+    paths, expression = words_of_the_page("tests/solvers -k random-pairs")
+    others = [f"--ignore=tests/solvers/{folder}" for folder in ("linear", "ranking", "streaming")]
+    return run_tests(with_random_pairs, [*paths, own], expression, "-p", "with_random_pairs", *others)
+
+
+def test_the_solver_passes_the_tests_of_all_solvers(shown_with_random_pairs):
+    assert_passed(shown_with_random_pairs, "tests/solvers/.*random-pairs", 51)
+
+
+def test_the_solver_is_offered_by_the_estimator(shown_with_random_pairs):
+    assert_passed(shown_with_random_pairs, "test_it_is_offered", 1)
+
+
+@pytest.fixture(scope="module")
+def tree(estimator, tmp_path_factory):
+    """A copy of the package with the examples of an estimator and of a loss, which a new process imports."""
     tree = tmp_path_factory.mktemp("tree")
     copy_package(tree)
+    package, (source, line) = tree / "kernbench", estimator
+    (package / "estimators" / "svm" / "alpha_classifier.py").write_text(source, encoding="utf-8")
+    models = package / "_models.py"
+    before, after = models.read_text(encoding="utf-8").split("MODELS = (\n")
+    models.write_text(f"{before}MODELS = (\n{line}{after}", encoding="utf-8")
     for change in blocks("Add a loss", "diff"):
         name, *hunks = re.split(r"^@@ .*\n", change, flags=re.MULTILINE)
         path = tree / name.removeprefix("--- ").strip()
@@ -259,50 +287,45 @@ def tree_with_a_loss(tmp_path_factory):
     return tree
 
 
-def test_the_loss_is_minimised_by_the_solvers_of_regressions(tree_with_a_loss):
-    code = """
+TESTS_OF_THE_LOSS = """
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 from kernbench.estimators import LinearRegressor
-from kernbench.losses.regression import regression_loss
-from kernbench.solvers import registry
-
-LinearRegressor._twin = "reference"  # whose formulas are those in NumPy
-rng = np.random.default_rng(0)
-X = rng.normal(size=(60, 3))
-y = X @ [2.0, -1.0, 0.5] + rng.standard_t(2, size=60)
-loss = regression_loss("smooth_epsilon_insensitive", epsilon=0.3)
-
-def objective(w):
-    return 0.005 * w @ w + loss.value(X @ w - y).mean()
-
-best = minimize(objective, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).fun
-for entry in registry.SOLVERS:
-    if entry.problem == "linear-regression" and loss.name in entry.losses:
-        model = LinearRegressor(loss.name, alpha=0.01, epsilon=0.3, solver=entry.name, fit_intercept=False, tol=1e-4,
-                                max_iter=200 if entry.name == "newton" else 60_000, random_state=0).fit(X, y)
-        found = objective(model.coef_)
-        assert best - 1e-9 <= found <= best * (1.0 + 1e-2), (entry.name, found, best)
-        print(entry.name)
-"""
-    assert {"sdca", "newton", "pegasos"} <= set(run_with(tree_with_a_loss, "-c", code).split())
-
-
-def test_smo_takes_the_loss_from_the_table(tree_with_a_loss):
-    """Its dual has a kink, a ridge and bounds at once, as that of no other loss: both cores reach the same solution."""
-    code = """
-import numpy as np
 from kernbench.kernels import Gaussian
 from kernbench.losses.regression import regression_loss
 from kernbench.solvers import driver, registry
 
-entry = registry.get("smo", "kernel-regression")
-rng = np.random.default_rng(0)
-X = rng.normal(size=(90, 3))
-y = X @ [2.0, -1.0, 0.5] + rng.standard_t(2, size=90)
-loss = regression_loss("smooth_epsilon_insensitive", epsilon=0.3)
-assert loss.name in entry.losses
-for fit_intercept in (False, True):
+NAME = "smooth_epsilon_insensitive"
+loss = regression_loss(NAME, epsilon=0.3)
+LINEAR = [entry.name for entry in registry.SOLVERS if entry.problem == "linear-regression" and NAME in entry.losses]
+
+
+def problem(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, X @ [2.0, -1.0, 0.5] + rng.standard_t(2, size=n)
+
+
+@pytest.mark.parametrize("solver", LINEAR)
+def test_smooth_epsilon_insensitive_is_minimised(solver, monkeypatch):
+    monkeypatch.setattr(LinearRegressor, "_twin", "reference")  # whose formulas are those in NumPy
+    X, y = problem(60)
+
+    def objective(w):
+        return 0.005 * w @ w + loss.value(X @ w - y).mean()
+
+    best = minimize(objective, np.zeros(3), method="BFGS", options={"gtol": 1e-9}).fun
+    model = LinearRegressor(NAME, alpha=0.01, epsilon=0.3, solver=solver, fit_intercept=False, tol=1e-4,
+                            max_iter=200 if solver == "newton" else 6000, random_state=0).fit(X, y)
+    assert best - 1e-9 <= objective(model.coef_) <= best * (1.0 + 1e-2)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_smo_takes_smooth_epsilon_insensitive(fit_intercept):
+    entry = registry.get("smo", "kernel-regression")
+    X, y = problem(90)
+    assert NAME in entry.losses
     for options in ({}, {"classic_rows": 0, "working_set_size": 24}):
         results = []
         for core in ("compiled", "reference"):
@@ -314,16 +337,33 @@ for fit_intercept in (False, True):
         np.testing.assert_allclose(ours, theirs, atol=1e-6 * np.abs(theirs).max())
         assert 0 < np.count_nonzero(ours) < 90 and (np.abs(ours) >= 1 / 0.9 * (1 - 1e-9)).any()
 """
-    run_with(tree_with_a_loss, "-c", code)
 
 
-def test_the_loss_takes_as_many_changes_as_the_page_says_and_passes_the_tests_of_all_losses(tree_with_a_loss):
-    """Those of its formulas in NumPy, which need no build."""
+@pytest.fixture(scope="module")
+def shown(tree):
+    """What pytest shows of the tests with both examples, of the loss those of its formulas in NumPy."""
+    own = tree / "test_loss.py"
+    own.write_text(TESTS_OF_THE_LOSS, encoding="utf-8")
+    paths, expression = words_of_the_page("tests/.* -k AlphaClassifier")
+    expression += " or smooth_epsilon_insensitive and not compiled"
+    return run_tests(tree, [*paths, "tests/losses", own], expression)
+
+
+def test_the_loss_is_minimised_by_the_solvers_of_regressions(shown):
+    for solver in ("sdca", "newton", "pegasos"):
+        assert_passed(shown, rf"is_minimised\[{solver}\]", 1)
+    assert_passed(shown, "is_minimised", 4)
+
+
+def test_smo_takes_the_loss_from_the_table(shown):
+    """Its dual has a kink, a ridge and bounds at once, as that of no other loss: both cores reach the same solution."""
+    assert_passed(shown, "test_smo_takes", 2)
+
+
+def test_the_loss_takes_as_many_changes_as_the_page_says_and_passes_the_tests_of_all_losses(shown):
     assert "This loss takes five changes in one header, two in one module," in PAGE
     assert [len(re.findall("^@@", change, re.MULTILINE)) for change in blocks("Add a loss", "diff")] == [5, 2]
-    words = "-m pytest -n 0 -q -p no:cacheprovider tests/losses -k".split()
-    shown = run_with(tree_with_a_loss, *words, "smooth_epsilon_insensitive and not compiled")
-    assert int(re.search(r"(\d+) passed", shown)[1]) >= 10
+    assert_passed(shown, "tests/losses/.*smooth_epsilon_insensitive", 10)
 
 
 LOSSES_IN_C = """
@@ -336,9 +376,9 @@ def values(int loss, double p, double z, double a, double curvature):
 """
 
 
-def test_the_loss_in_c_is_that_in_numpy(tree_with_a_loss):
-    headers = tree_with_a_loss / "kernbench" / "losses"
-    built = build_extension("losses_in_c", LOSSES_IN_C, tree_with_a_loss, [headers])
+def test_the_loss_in_c_is_that_in_numpy(tree):
+    headers = tree / "kernbench" / "losses"
+    built = build_extension("losses_in_c", LOSSES_IN_C, tree, [headers])
     code = f"""
 import sys
 import numpy as np
@@ -351,4 +391,5 @@ for z in np.linspace(-3, 3, 61):
         expected = loss.value(z), loss.slope(z), loss.dual_value(a), loss.dual_coordinate(a, z, 0.5)
         np.testing.assert_allclose(values(loss.code, 0.3, z, a, 0.5), expected, atol=1e-14)
 """
-    run_with(tree_with_a_loss, "-c", code)
+    done = python_with(tree, "-c", code)
+    assert done.returncode == 0, done.stdout + done.stderr
