@@ -4,19 +4,31 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from kernbench.cli import main
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """The file of records of one quick experiment."""
+    folder = tmp_path_factory.mktemp("measured")
+    words = ["run", "scs-accuracy", "--method", "wolfe", "--repeats", "1", "--results", str(folder)]
+    run = CliRunner().invoke(main, words)
+    assert run.exit_code == 0, run.output
+    (path,) = folder.glob("*.jsonl")
+    return path
 
 
 @pytest.fixture
-def stores(kernbench):
-    """A folder of records of one quick experiment, and a copy with one more kernel evaluation."""
-    run = kernbench("run", "scs-accuracy", "--method", "wolfe", "--repeats", "1", "--results", "a")
-    assert run.exit_code == 0, run.output
-    (path,) = Path("a").glob("*.jsonl")
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    for record in records:
-        record["n_kernel_evaluations"] += 1
-    Path("b").mkdir()
-    (Path("b") / path.name).write_text("".join(json.dumps(record) + "\n" for record in records))
+def stores(kernbench, measured):
+    """A folder of the records, and one of the same with one more kernel evaluation."""
+    records = [json.loads(line) for line in measured.read_text().splitlines()]
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        (Path(folder) / measured.name).write_text("".join(json.dumps(record) + "\n" for record in records))
+        for record in records:
+            record["n_kernel_evaluations"] += 1
     return "a", "b"
 
 
