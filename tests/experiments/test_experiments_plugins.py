@@ -286,7 +286,7 @@ def declared(monkeypatch):
     [
         (("self.beta[i] += s", "self.beta[i] += np.nan"), "error", "is not finite: it diverged"),
         (("Solution(self.beta.copy()", "Solution(self.beta[:3].copy()"), "error", r"of shape \(3,\), not \(200,\)"),
-        (("        return n_iter\n", "        while True: pass\n"), "timeout", "took longer than its limit of 4 s"),
+        (("        return n_iter\n", "        while True: pass\n"), "timeout", "took longer than its limit of 1 s"),
         (("        return n_iter\n", "        raise OSError('no luck')\n"), "error", "OSError: no luck"),
         (("        return n_iter\n", "        import os; os._exit(0)\n"), "error", "exit code 0 and no result"),
     ],
@@ -294,7 +294,7 @@ def declared(monkeypatch):
 )
 def test_a_solver_that_fails_is_a_record(write_plugin, small, tmp_path, change, status, message):
     plugins.load(write_plugin("mine", change))
-    (record,) = small(tmp_path / "results", time_limit=4 if status == "timeout" else None)
+    (record,) = small(tmp_path / "results", time_limit=1 if status == "timeout" else None)
     assert record["status"] == status
     assert re.search(message, record["error"]), record["error"]
 
