@@ -75,6 +75,8 @@ def small_problems(monkeypatch):
     }
     for name, size in sizes.items():
         monkeypatch.setattr(problems, name, size)
+    monkeypatch.setattr(MODULES["public_fits"], "N_FIT", 400)
+    monkeypatch.setattr(MODULES["public_fits"], "N_TEST", 200)
     monkeypatch.setattr(MODULES["deep"], "SCORES", 400)
     monkeypatch.setattr(MODULES["deep"], "REPEATS", 1)
     # A mean over few rows has coarse kinks, for which conjugate subgradients take thousands of steps.
