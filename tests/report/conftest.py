@@ -116,6 +116,14 @@ def templates(templates_compiled_once):
 
 
 @pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the figures empty, most of the work of a small report: for tests of what stands around them."""
+    empty = '<svg xmlns="http://www.w3.org/2000/svg"></svg>'
+    for name in ("one", "multiples"):
+        monkeypatch.setattr(f"kernbench.report.charts.drawing.layout.{name}", lambda *_, **__: (empty, empty))
+
+
+@pytest.fixture
 def toy(monkeypatch):
     """The experiment, and no other in the registry."""
     monkeypatch.setattr(registry, "EXPERIMENTS", (TOY,))

@@ -67,6 +67,7 @@ def test_the_page_shows_every_series_and_needs_nothing_from_the_network(folder):
     assert rows[1] == f"{TIME},KernelSVC smo,{'a' * 40},2000.0"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_has_the_page_where_its_folder_has_a_history(folder, toy, write, records, tmp_path):
     results = write(records.race(1))
     without = build(results, tmp_path / "elsewhere")

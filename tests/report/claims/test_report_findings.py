@@ -215,6 +215,7 @@ def test_claims_of_which_none_holds_are_not_marked_as_holding_in_part(verdicts, 
     assert tone([made[verdict] for verdict in verdicts]) == mark
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_page_of_measurements_alone_recommends_nothing(measured, records, found, write, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "EXPERIMENTS", (measured,))
     out = tmp_path / "page"

@@ -137,6 +137,7 @@ def test_repeats_on_a_file_of_the_users_own_are_chance(measured, records, found)
     assert finding.verdict == HELD and "So few repeats do not decide this" in finding.judgements[0].why
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_says_that_a_claim_was_not_tested(measured, records, write, tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "EXPERIMENTS", (measured,))
     build(write([records.one()]), tmp_path / "page")

@@ -97,6 +97,7 @@ def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
     assert again == first
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_compact_report_is_not_mixed_with_another_one(compact, tmp_path):
     before = {path: path.read_bytes() for path in compact.rglob("*") if path.is_file()}
     with unpacked(compact / "records.jsonl.xz") as folder:
@@ -121,6 +122,7 @@ def test_no_placeholder_reaches_the_reader(write, records, tmp_path):
         assert not re.search(r"\b(None|nan|inf|Undefined)\b", visible)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_torn_lines_are_a_note(write, records, tmp_path):
     folder = write(records.race(), tail='{"key": "torn", "experi')
     built = build(folder, tmp_path / "out")
@@ -129,6 +131,7 @@ def test_torn_lines_are_a_note(write, records, tmp_path):
     assert "line 13" in page_of(built) and "line 13" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_failures_and_gaps_are_named(write, records, tmp_path):
     rows = records.race(1) + [records.failure("smo", "memory", repeat=1)]
     content = page_of(build(write(rows), tmp_path / "out"))
@@ -144,6 +147,7 @@ def test_one_repeat_is_said_and_has_no_error_bar(write, records, tmp_path):
     assert "±" not in re.sub(r'class="note">.*?</p>', "", content)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_generated_data_are_marked(write, records, tmp_path):
     rows = records.race(1, scale="quick", dataset="blobs", kind="generated")
     content = page_of(build(write(rows), tmp_path / "out"))
@@ -152,6 +156,7 @@ def test_generated_data_are_marked(write, records, tmp_path):
     assert "14.9†" in content and "numbers are from adult" in content
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_paper_scale_gives_the_verdict_and_the_section(write, records, tmp_path):
     quick = records.race(scale="quick", dataset="blobs", kind="generated")
     content = page_of(build(write(quick + records.race()), tmp_path / "out"))
@@ -160,6 +165,7 @@ def test_paper_scale_gives_the_verdict_and_the_section(write, records, tmp_path)
     assert 'id="toy-quick"' in page_of(build(write(quick), tmp_path / "quick"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_setups_are_told_apart(write, records, tmp_path):
     rows = records.race(2)
     for record in rows[4:]:
@@ -168,6 +174,7 @@ def test_two_setups_are_told_apart(write, records, tmp_path):
     assert "2 different set-ups" in content and "Fast CPU" in content and "Test CPU" in content
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_versions_of_other_libraries_are_told_and_are_no_setups_of_their_own(write, records, tmp_path):
     peers = [records.one()["environment"] | {"peer": peer} for peer in ("libauc 2.0.1", "snapml 1.17.2")]
     rows = [records.one("smo"), *(records.one("sbp", repeat=k, environment=peer) for k, peer in enumerate(peers))]
@@ -177,6 +184,7 @@ def test_versions_of_other_libraries_are_told_and_are_no_setups_of_their_own(wri
     assert "other libraries" not in page_of(build(write([records.one("smo")]), tmp_path / "other"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_two_commits_of_one_code_are_no_setups_of_their_own(write, records, tmp_path):
     rows = records.race(2)
     for k, record in enumerate(rows):
@@ -220,6 +228,7 @@ def test_empty_results_say_which_command_makes_some(toy, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_records_nobody_declares_are_left_out_with_a_note(write, records, tmp_path):
     rows = [*records.race(1), records.one(scale="gigantic")]
     built = build(write(rows), tmp_path / "out")
@@ -234,6 +243,7 @@ def test_impossible_output_is_refused_before_any_drawing(write, records, tmp_pat
         build(write(records.race(1)), tmp_path / "file" / "out")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_failed_build_leaves_the_old_report(write, records, tmp_path, monkeypatch):
     out = tmp_path / "out"
     folder = write(records.race(1))
@@ -251,6 +261,7 @@ def test_a_failed_build_leaves_the_old_report(write, records, tmp_path, monkeypa
         assert sorted(path.name for path in out.rglob("*")) == names
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_other_files_of_the_folder_stay(write, records, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "notes.txt").write_text("mine")
@@ -274,6 +285,7 @@ def test_json_of_older_records_without_optional_parts_is_enough(write, records, 
     assert build(write([record]), tmp_path / "out").n_records == 1
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_snapshot_keeps_its_manifest(race_records, tmp_path):
     (tmp_path / "toy.jsonl").write_text("".join(json.dumps(record) + "\n" for record in race_records))
     assert "manifest.json" not in page_of(build(tmp_path, tmp_path / "without"))

@@ -24,6 +24,7 @@ def page(write, records, tmp_path):
     return page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_choices_come_first(page, records):
     content = page(records.race(1))
     first = content.split("</section>")[0]
@@ -33,6 +34,7 @@ def test_the_choices_come_first(page, records):
     assert '<a href="#toy-paper">A toy race</a>' in first and '<section id="toy-paper"' in content
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_new_experiment_stands_under_its_own_group(toy, page, records, monkeypatch):
     others = (replace(toy, name="other", group="A new paper"), replace(toy, name="third", group="A new paper"))
     monkeypatch.setattr(registry, "EXPERIMENTS", (toy, *others))
@@ -47,6 +49,7 @@ def test_a_new_experiment_stands_under_its_own_group(toy, page, records, monkeyp
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_section_opens_one_figure_and_one_table(toy, page, records, monkeypatch):
     more = Profiles("profile", "Times", "fit_seconds")
     wide = replace(
@@ -61,6 +64,7 @@ def test_a_section_opens_one_figure_and_one_table(toy, page, records, monkeypatc
     assert "<details open" not in section
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_place_in_the_paper_stands_in_the_menu(toy, records):
     experiment = replace(toy, paper="A, B: Title, Venue 2012, Figure 2", group="B")
     section = make_section(records.results(experiment, records.race(1)), [])
@@ -78,6 +82,7 @@ def test_every_experiment_of_a_paper_names_its_place_and_group():
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_solvers_of_one_name_are_told_apart_by_their_estimator(write, records, tmp_path):
     blocks = solver_table().blocks
     for heading, rows in blocks:
@@ -88,6 +93,7 @@ def test_solvers_of_one_name_are_told_apart_by_their_estimator(write, records, t
     assert f"All {len(SOLVERS)} solvers" in page and "KernelNuSVC: " in page
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_details_of_an_experiment_stand_beside_the_summary(write, records, tmp_path):
     build(write(records.race(1)), tmp_path / "out")
     summary = (tmp_path / "out/summary.md").read_text(encoding="utf-8")
@@ -118,6 +124,7 @@ def test_shared_styles_lose_nothing():
     assert re.sub(r'class="(s\d+)"', lambda name: f'style="{classes[name[1]]}"', short) == html + '<path style="once"/>'
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("n_measured", "says"),
     [(1, "Of the 3 declared, 1 repeat of each fit was measured."), (2, "1 to 2 repeats of each fit were"), (3, "")],
@@ -131,6 +138,7 @@ def test_the_note_says_how_many_of_the_declared_repeats_were_measured(toy, recor
     assert make_section(records.results(toy, rows), []).note == toy.note  # an experiment of no paper
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     ("n_measured", "others", "says"),
     [
