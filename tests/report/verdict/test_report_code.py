@@ -89,8 +89,8 @@ def test_every_method_that_may_be_recommended_has_code_that_learns(experiment, d
     exec("\n".join(before), space)
     model = eval(model, space)
     rng = np.random.default_rng(0)
-    if "max_seconds" in model.get_params():
-        model.set_params(max_seconds=0.1)  # batches and steps are for more rows
+    if "max_iter" in model.get_params():
+        model.set_params(max_iter=5)  # batches and steps are for more rows
     X = rng.normal(size=(60, 4))
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     y = y if is_regressor(model) else np.where(y > 0, 1, -1)
