@@ -61,19 +61,30 @@ def test_without_a_direction_ties_share_alike():
     np.testing.assert_allclose(active, [0.2, 0.2, 0.2, 1.0])
 
 
-@by_twin
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "twin, weighted",
+    [
+        ("compiled", False),
+        ("compiled", True),
+        pytest.param("reference", False, marks=pytest.mark.slow),
+        ("reference", True),
+    ],
+)
 @pytest.mark.parametrize("name, options", [("wolfe", {}), ("wolfe", {"bundle_size": 10}), ("scs", {})])
 def test_null_steps_end(name, options, twin, weighted, classification, build):
-    """A subgradient that does not look ahead is that of the last null step, and f stays where it is."""
+    """A subgradient that does not look ahead is that of the last null step, and f stays where it is.
+
+    The reference, whose f then comes to rest before iteration 80, takes fewer steps; equal weights are the same code.
+    """
+    first, later, share = (200, 400, 0.8) if twin == "compiled" else (80, 80, 0.9)
     problem = classification(60, seed=5, weighted=weighted)
     best = build(get("smo"), "compiled", problem, tol=1e-9)
     best.advance(10**6)
     solver = build(get(name), twin, problem, **options)
-    solver.advance(200)
+    solver.advance(first)
     excess = solver.objective() - best.objective()
-    solver.advance(400)
-    assert solver.objective() - best.objective() <= 0.8 * excess
+    solver.advance(later)
+    assert solver.objective() - best.objective() <= share * excess
 
 
 def test_a_row_at_the_end_of_a_kink_is_at_it_or_below_it():
