@@ -91,11 +91,11 @@ def test_every_loss_reaches_its_optimum_on_fixed_features(name, precondition):
         step_size=(0.3 if precondition else 0.5) if smooth else 1 / (alpha if not precondition else 0.2),
         t0=0.0 if smooth else 60.0, delta=0.4, quantile=0.3, floor=0.5, average="last" if smooth else "tail",
     )  # fmt: skip
-    driver.run(solver, max_iter=2000)
+    driver.run(solver, max_iter=1500 if precondition and not smooth else 600)
     A = solver.solution().coef.reshape(T * m, n_outputs)
     reached = loss.value(Z @ A, y).mean() + 0.5 * alpha * T * np.sum(A**2)
     # Blocks that shrink while others are visited end O(gamma alpha) away; kinked losses converge like 1/sqrt(t).
-    share = 2e-2 if not smooth else 1e-6 if precondition else 5e-4
+    share = 2e-2 if not smooth else 1e-6 if precondition else 7.5e-4
     assert best - 1e-8 <= reached <= best + share * loss.value(np.zeros((80, n_outputs)), y).mean()
 
 
