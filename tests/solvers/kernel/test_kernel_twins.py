@@ -83,12 +83,13 @@ def compare(case, problem, build, tally, *, C, fit_intercept, rounds, length=3, 
 
 @every_case
 def test_twin_is_in_lockstep(case, classification, build, global_random_seed):
-    tally = Tally()
+    tally, rounds = Tally(), 10 if case[0].name in CONJUGATE else 20
     for seed, weighted in enumerate((False, True), start=2 * global_random_seed):
         for fit_intercept in (False, True):
             problem = classification(90, seed, weighted=weighted)
             label = f"{seed=} {weighted=} {fit_intercept=}"
-            compare(case, problem, build, tally, C=3.0, fit_intercept=fit_intercept, rounds=20, length=6, label=label)
+            options = {"fit_intercept": fit_intercept, "rounds": rounds, "length": 6}
+            compare(case, problem, build, tally, C=3.0, label=label, **options)
     tally.require(SHARE.get(case[0].name, 1.0))
 
 
@@ -131,7 +132,7 @@ def test_float32_rows_end_where_float64_rows_do(entry, classification, build):
     objectives = []
     for dtype in (np.float32, np.float64):
         solver = build(entry, "compiled", problem, dtype=dtype)
-        solver.advance(300 if entry.name == "scs" else 3000)
+        solver.advance(300 if entry.name in CONJUGATE else 3000)
         objectives.append(solver.objective())
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-4)
 

@@ -68,11 +68,17 @@ def compare(case, problem, linear, tally, *, C, rounds, length=31, label=""):
     follow(compiled, reference, tally, tolerance, rounds=rounds, length=length, rounding=rounding, label=label)
 
 
+def forms_and_weights(case):
+    """All four with the defaults, two with each set of options and loss: where there are several losses, all again."""
+    pairs = list(zip(FORMS, (False, True, True, False)))
+    return pairs if len(case[1]) == 1 else pairs[CASES.index(case) % 2 :: 2]
+
+
 @every_case
 def test_twin_is_in_lockstep(case, ranking, linear, global_random_seed):
     tally = Tally()
     rounds = 4 if case[0].name == "bundle" and case[1]["loss"] != "hinge" else 12  # few cuts are enough
-    for seed, (form, weighted) in enumerate(zip(FORMS, (False, True, True, False)), start=10 * global_random_seed):
+    for seed, (form, weighted) in enumerate(forms_and_weights(case), start=10 * global_random_seed):
         problem = ranking(80, seed, d=5, form=form, weighted=weighted)
         compare(case, problem, linear, tally, C=3.0, rounds=rounds, label=f"{form=} {weighted=}")
     tally.require(SHARE.get(case[0].name, 1.0))
@@ -80,12 +86,15 @@ def test_twin_is_in_lockstep(case, ranking, linear, global_random_seed):
 
 @every_case
 def test_twin_is_in_lockstep_on_any_problem(case, ranking, linear):
-    """Problems of all shapes, the same ones in every run."""
+    """Problems of all shapes, the same ones in every run: with the defaults all, else every other one, in turn."""
     rng, tally = np.random.default_rng(0), Tally()
-    for _ in range(8):
+    for number in range(8):
         n, d, seed = int(rng.integers(2, 51)), int(rng.integers(1, 21)), int(rng.integers(10**6))
         C, form = float(rng.choice([0.01, 1.0, 30.0])), str(rng.choice(FORMS))
         weighted = bool(rng.random() < 0.5)
+        # Of the few rounds of the bundle method many are left out: it sees all.
+        if case[0].name != "bundle" and len(case[1]) > 1 and number % 2 != CASES.index(case) % 2:
+            continue
         problem = ranking(n, seed, d=d, form=form, weighted=weighted)
         label = f"{n=} {d=} {seed=} {C=} {form=} {weighted=}"
         compare(case, problem, linear, tally, C=C, rounds=4, length=17, label=label)
