@@ -223,7 +223,7 @@ def test_trace_tells_the_run_from_first_to_last(clock):
     np.testing.assert_array_equal(trace["objective"], 1 / (1 + trace["n_iter"]))
 
 
-@pytest.mark.parametrize("seconds, points", [(1.0, 30), (100.0, 70), (10000.0, 100)])
+@pytest.mark.parametrize("seconds, points", [(1.0, 30), (100.0, 70), (1000.0, 85)])
 def test_trace_of_a_long_run_stays_short(clock, seconds, points):
     trace = run(Countdown(clock), max_seconds=seconds).trace
     assert points / 4 <= len(trace["seconds"]) <= points

@@ -43,7 +43,7 @@ def test_equal_rows_converge_by_the_gap(twin, tol, fit_intercept, geometry):
     """The shortest vector of the hull is zero immediately, which certifies nothing."""
     y = np.where(np.random.default_rng(0).normal(size=60) > 0.2, 1.0, -1.0)
     solver = scs(twin, np.ones((60, 3)), y, fit_intercept=fit_intercept, geometry=geometry)
-    result = driver.run(solver, tol=tol, max_iter=2000)
+    result = driver.run(solver, tol=tol, max_iter=300)
     assert not result.converged or result.gap <= tol * result.objective
     if not result.converged:  # the paper's geometry does not see that all rows are one
         assert geometry == "euclidean" and not fit_intercept

@@ -47,10 +47,17 @@ def small_sets(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_sets")
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize("core", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    "core, dtype",
+    [
+        ("compiled", np.float32),
+        ("compiled", np.float64),
+        pytest.param("reference", np.float32, marks=pytest.mark.slow),
+        ("reference", np.float64),
+    ],
+)
 def test_each_problem_has_the_optimum_that_it_has_alone(core, loss, fit_intercept, dtype):
     X, y, weights = folds(4)
     rows = (KernelRows if core == "compiled" else ReferenceRows)(X, Gaussian(1.5), dtype=dtype)
