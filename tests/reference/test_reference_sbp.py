@@ -208,7 +208,7 @@ def test_hard_margin_of_separable_data(optimum):
     best = optimum(X @ X.T, y, alpha=1e-6)
     margin = 1 / np.sqrt(best.coef @ X @ X.T @ best.coef)
     solver = SBP(ReferenceRows(X, Linear()), y, nu=0.0, random_state=0)
-    solver.advance(3000)
+    solver.advance(1000)
     assert 0.9 * margin < -solver.objective() <= margin * (1 + 1e-6)
 
 
