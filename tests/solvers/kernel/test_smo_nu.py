@@ -49,7 +49,7 @@ def solve(*args, **options):
 
 
 @losses
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, 1, *(pytest.param(part, marks=pytest.mark.slow) for part in (2, 3))])
 def test_it_is_libsvm_on_random_problems(loss, part):
     rng = np.random.default_rng(part)
     for seed in range(25 * part, 25 * part + 25):

@@ -113,7 +113,7 @@ def test_the_level_of_novelty_is_that_of_the_one_class_machine():
     best = -nu * found.fun  # strong duality, in these units
     solver = solver_of(X, None, loss="novelty", alpha=nu, batch_size=n, shuffle=False, block_size=m, max_blocks=T,
                        schedule="inverse", step_size=5.0, t0=20.0, average="tail")  # fmt: skip
-    driver.run(solver, max_iter=4000)
+    driver.run(solver, max_iter=1500)
     solution = solver.solution()
     f, tau = (Z @ solution.coef.reshape(-1, 1))[:, 0], -solution.intercept
     reached = np.mean(np.maximum(0, tau - f)) + 0.5 * nu * T * np.sum(solution.coef**2) - nu * tau
@@ -131,7 +131,7 @@ def test_quantile_without_regularisation_is_a_linear_programme():
     )  # fmt: skip
     solver = solver_of(X, y, loss="quantile", quantile=q, alpha=0.0, batch_size=n, block_size=m, max_blocks=T,
                        schedule="inverse_sqrt", step_size=3.0, average="weighted")  # fmt: skip
-    driver.run(solver, max_iter=3000)
+    driver.run(solver, max_iter=2000)
     reached = output_loss("quantile", quantile=q).value(Z @ solver.solution().coef.reshape(-1, 1), y).mean()
     assert found.fun * (1 - 1e-9) <= reached <= found.fun * 1.02
 
