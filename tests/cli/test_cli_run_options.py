@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernbench.experiments.run import environment
+from kernbench.experiments.run import environment, snapshot
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,10 @@ def test_options_that_exclude_each_other_or_make_no_sense_are_refused(refused, o
     assert message in refused("run", *options)
 
 
-def test_a_snapshot_may_be_of_some_experiments(kernbench, refused, monkeypatch):
+def test_a_snapshot_may_be_of_some_experiments(kernbench, refused, monkeypatch, tmp_path):
     clean = environment.collect() | {"git_dirty": False}
     monkeypatch.setattr(environment, "collect", lambda: clean)
+    monkeypatch.setattr(snapshot, "_REPORT", tmp_path / "absent")  # the records of the checkout take seconds to read
     planned = kernbench("snapshot", "cache", "--scale", "quick", "--dry-run").stdout
     assert "adult-like" in planned and "twins" not in planned
     assert "did you mean 'cache'" in refused("snapshot", "cach")

@@ -13,6 +13,7 @@ from kernbench.experiments import Setting, registry
 from kernbench.experiments.run import Store, environment, run
 from kernbench.experiments.run import idle as idle_module
 from kernbench.experiments.run import outdated as outdated_module
+from kernbench.experiments.run import snapshot as snapshot_module
 from kernbench.experiments.run.cells import cell_key, plan
 from kernbench.experiments.run.code import experiment_digest, names_in
 from kernbench.experiments.run.outdated import drop_outdated, outdated
@@ -27,8 +28,9 @@ SECONDS = {"long": 90.0, "short": 30.0}  # of a fit in earlier records; one with
 
 
 @pytest.fixture
-def clean(monkeypatch):
-    """A checkout without changes, on an idle machine."""
+def clean(monkeypatch, tmp_path_factory):
+    """A checkout without changes and without records, of which thousands would be read, on an idle machine."""
+    monkeypatch.setattr(snapshot_module, "_REPORT", tmp_path_factory.mktemp("reports") / "records.jsonl.xz")
     found = environment.collect() | {"git_commit": "c" * 40, "git_dirty": False}
     monkeypatch.setattr(environment, "collect", lambda: dict(found))
     monkeypatch.setattr(idle_module, "_cores_in_use", lambda seconds: 0.0)
@@ -214,6 +216,24 @@ def test_within_a_repeat_what_takes_less_comes_first(tmp_path, make_experiment, 
     assert made == 10 * once  # a race stays together
     with pytest.raises(ValueError, match="no records of earlier runs in .*nowhere"):
         snapshot(tmp_path / "now", experiments=[experiment], scale="quick", earlier=tmp_path / "nowhere")
+
+
+def test_times_are_those_of_the_records_of_the_checkout_unless_others_are_named(
+    tmp_path, make_experiment, fake, clean, make_record
+):
+    settings = [Setting(name, {}, loader="experiment_fakes:load") for name in SECONDS]
+    experiment = make_experiment(fake("good"), settings=tuple(settings))
+    of = {"experiment": "fake", "scale": "quick", "method": "good"}
+    before = [make_record(**of, dataset=name, seconds={"total": seconds}) for name, seconds in SECONDS.items()]
+    options = {"experiments": [experiment], "scale": "quick", "dry_run": True}
+    for file, order in ((None, ["long", "short"]), (snapshot_module._REPORT, ["short", "long"])):
+        if file is not None:
+            file.write_bytes(packed(before))
+        planned = snapshot(tmp_path, **options).planned
+        assert [one.cell.dataset for one in planned[:2]] == order
+    (tmp_path / "other").mkdir()
+    planned = snapshot(tmp_path, **options, earlier=tmp_path / "other").planned
+    assert [one.cell.dataset for one in planned[:2]] == ["long", "short"]
 
 
 def test_what_ran_out_of_time_counts_as_its_limit(make_experiment, fake):

@@ -132,7 +132,8 @@ def test_no_verb_ends_in_an_internal_error_at_length(data, records, tmp_path_fac
 @pytest.mark.parametrize("place", ["metrics", "seconds", "trace", "params", "data", "environment", "extra", "repeat"])
 def test_what_no_float_no_text_and_no_recursion_can_hold_is_a_fault(records, place, raw):
     record = records.one()
-    record[place] = {"fit": "@@"} if place not in ("extra", "repeat") else "@@"
+    value = [0.5, "@@"] if place == "trace" else "@@"
+    record[place] = {"fit": value} if place not in ("extra", "repeat") else value
     record, problem = parse(json.dumps(record).replace('"@@"', raw).encode())
     assert record is None and re.search("should be|cannot|JSON", problem) and len(problem) < 200
 

@@ -7,6 +7,7 @@ files stay as they are.
 
 import json
 import re
+from math import isfinite
 from reprlib import Repr
 
 STATUSES = ("ok", "error", "timeout", "memory")
@@ -23,7 +24,7 @@ _LIMITS = (  # in the error of a record before version 3
 
 
 def _is_text(value):
-    return isinstance(value, str) and not _SURROGATE.search(value)
+    return isinstance(value, str) and (value.isascii() or not _SURROGATE.search(value))
 
 
 def _is_number(value):
@@ -42,10 +43,18 @@ def _is_entry(value):
     return value is None or isinstance(value, bool) or _is_text(value) or _is_number(value)
 
 
+def _are_numbers(values):
+    """Whether a list holds nothing but numbers that JSON can hold, as most lists of a record do: fast."""
+    try:
+        return {int, float}.issuperset(map(type, values)) and all(map(isfinite, values))
+    except OverflowError:  # an integer above `LARGEST`
+        return False
+
+
 def _is_plain(value, depth=DEEPEST):
     """Whether JSON, CSV and UTF-8 can hold a value, and recursion can walk through it."""
     if isinstance(value, (list, tuple)):  # JSON writes both as an array
-        return depth > 0 and all(_is_plain(item, depth - 1) for item in value)
+        return depth > 0 and (_are_numbers(value) or all(_is_plain(item, depth - 1) for item in value))
     if isinstance(value, dict):
         return depth > 0 and all(_is_text(key) and _is_plain(item, depth - 1) for key, item in value.items())
     return _is_entry(value)
