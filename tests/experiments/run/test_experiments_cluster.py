@@ -51,9 +51,9 @@ class TestOnACluster:
             same = by_place[record["method"], record["repeat"]]
             assert record["environment"] == {**same["environment"], "host": socket.gethostname()}
             assert (record["metrics"], record["error"], record["key"]) == (same["metrics"], same["error"], same["key"])
-        again = run(experiment, results=tmp_path / "remote", scheduler=scheduler.scheduler_address)
+        again = run(experiment, results=tmp_path / "remote", scheduler=scheduler.scheduler_address, dry_run=True)
         assert again.n_skipped == 2  # the good ones
-        here = run(experiment, results=tmp_path / "remote")
+        here = run(experiment, results=tmp_path / "remote", dry_run=True)
         assert here.n_skipped == 2
 
     @pytest.mark.slow
