@@ -81,8 +81,8 @@ def test_names_that_an_example_does_not_define_are_found():
 def test_examples_of_docstrings_import_what_they_use():
     """Whoever copies one from the site has none of the names of its module."""
     missing = {}
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "kernbench").rglob("*.py*"))}
-    for path, text in texts.items():
+    paths = (path for path in sorted((ROOT / "kernbench").rglob("*.py*")) if path.suffix in (".py", ".pyx"))
+    for path, text in ((path, path.read_text(encoding="utf-8")) for path in paths):
         if ">>>" in text and path.suffix == ".py":
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.ClassDef | ast.FunctionDef) and (docstring := ast.get_docstring(node)):
