@@ -73,24 +73,6 @@ def tests_stay_frozen():
         yield
 
 
-@pytest.fixture(scope="session")
-def templates_compiled_once():
-    """Keep the code of each template of a page: jinja2 takes longer to compile them than to fill in a small report."""
-    from jinja2 import Environment
-
-    codes, compile_anew = {}, Environment.compile
-
-    def compile_once(environment, *source, **options):
-        kind = (environment.autoescape, environment.finalize, *source, *options.items())
-        if kind not in codes:
-            codes[kind] = compile_anew(environment, *source, **options)
-        return codes[kind]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Environment, "compile", compile_once)
-        yield
-
-
 @pytest.fixture(scope="session", params=SEEDS)
 def global_random_seed(request):
     """A seed, for a test of what holds for all seeds: KERNBENCH_TEST_SEEDS=0-9 runs it with ten. Otherwise it is 0."""

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture
-def kernbench(tmp_path, monkeypatch, templates_compiled_once):
+def kernbench(tmp_path, monkeypatch):
     """``kernbench("fit", "x.csv")`` runs a command in an empty folder; click's result comes back."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KERNBENCH_DEBUG_TRACEBACK", raising=False)

@@ -110,11 +110,6 @@ TOY = Experiment(
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def templates(templates_compiled_once):
-    pass
-
-
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave the figures empty, most of the work of a small report: for tests of what stands around them."""

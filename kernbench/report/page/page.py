@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -112,7 +113,8 @@ def solver_table():
     return Table("solvers", "The solvers of each estimator", columns, blocks, heading="estimator")
 
 
-def _environment(escape):
+@cache  # a template is compiled once, not for each section
+def _environment(escape, linked=False):
     # Names and messages of records are text, never markup: jinja2 escapes them for HTML, the filter `md` for Markdown.
     # Neither removes control characters, some of which reverse the text after them.
     environment = Environment(
@@ -124,7 +126,8 @@ def _environment(escape):
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["plural"] = plural
+    environment.filters |= {"plural": plural, "unbroken": unbroken, "md": markdown_text}
+    environment.globals["linked"] = linked
     return environment
 
 
@@ -137,9 +140,7 @@ def _visible(value):
 
 def render_html(page):
     """The page as one self-contained HTML document."""
-    environment = _environment(True)
-    environment.filters["unbroken"] = unbroken
-    environment.globals["linked"] = not page.is_compact
+    environment = _environment(True, linked=not page.is_compact)
     html, css = share_styles(environment.get_template("index.html.j2").render(page=page).lstrip())
     return html.replace("</style>", f"{css}\n</style>", 1)
 
@@ -155,9 +156,7 @@ def render_details(section):
 
 
 def _markdown(template, **data):
-    environment = _environment(False)
-    environment.filters["md"] = markdown_text
-    text = environment.get_template(template).render(**data)
+    text = _environment(False).get_template(template).render(**data)
     lines = [line.rstrip() for line in text.splitlines()]
     # At most one empty line between two others.
     kept = [line for i, line in enumerate(lines) if line or (i and lines[i - 1])]
