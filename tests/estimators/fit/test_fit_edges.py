@@ -62,7 +62,7 @@ def parameters(draw, known, losses):
         "features": draw(st.sampled_from(["auto", "random"])),
         "batch_size": draw(st.sampled_from([1, 1024])),
         "block_size": draw(st.sampled_from(["auto", 1])),
-        "max_iter": draw(st.sampled_from([1, 10])),
+        "max_iter": draw(st.sampled_from([1, 30])),
         "max_seconds": draw(st.sampled_from([None, 1e-9])),
         "cv": 2,
         "alphas": [1e-3, 1.0],

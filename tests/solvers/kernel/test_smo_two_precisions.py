@@ -17,7 +17,7 @@ SETS = {"classic_rows": 0, "working_set_size": 64}
 
 @pytest.fixture(scope="module")
 def overlapping():
-    X, y = make_classification(600, 12, n_informative=5, flip_y=0.15, random_state=0)
+    X, y = make_classification(900, 12, n_informative=5, flip_y=0.15, random_state=0)
     return np.where(np.abs(X) > 0.9, X, 0.0), 2.0 * y - 1.0
 
 
