@@ -56,7 +56,10 @@ def resolve_gamma(gamma, X, random_state=None, *, metric="euclidean"):
             return representable(scale(X), gamma)
         if gamma == "median":
             median = median_distance(X, metric=metric, random_state=random_state)
-            return representable(1.0 / median if metric == "l1" else 0.5 / median**2, gamma)
+            if metric == "l1":
+                return representable(1.0 / median, gamma)
+            # Beyond these, which are refused alike, the square is 0 or no number.
+            return representable(0.5 / min(max(median, 1e-160), 1e154) ** 2, gamma)
         raise ValueError(unknown_name("gamma", gamma, ("scale", "auto", "median")))
     if not (is_number(gamma) and gamma > 0):
         raise ValueError(f"gamma must be 'scale', 'auto', 'median' or a positive number, got {gamma!r}")

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
-from kernbench.kernels import Laplacian, bandwidth
+from kernbench.kernels import Laplacian, bandwidth, names
 from kernbench.kernels.bandwidth import median_distance, scale
 from kernbench.kernels.names import resolve_gamma, resolve_kernel
 
@@ -139,3 +139,11 @@ def test_rows_of_extreme_scales_are_refused(gamma, size, problem, storage, n_fea
     X = size * np.random.default_rng(0).normal(size=(30, n_features))
     with pytest.raises(ValueError, match=f"X (is|are) too {problem} for gamma='{gamma}': scale the features"):
         resolve_kernel("rbf", storage(X), gamma=gamma)
+
+
+@pytest.mark.parametrize("median, problem", [(1.1e-162, "small"), (1e200, "large"), (np.inf, "large")])
+def test_a_median_whose_square_is_0_or_too_large_is_refused(median, problem, monkeypatch):
+    """As that of few rows can be, of which half the distances underflow: the mean of 0 and the least square root."""
+    monkeypatch.setattr(names, "median_distance", lambda *_, **__: median)
+    with pytest.raises(ValueError, match=f"X are too {problem} for gamma='median': scale the features"):
+        resolve_gamma("median", np.eye(3))

@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "dbbcc5a67a6cd053": (
+    "69e38277a9adde02": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -61,7 +61,8 @@ MEASURE_ALIKE = {
         "model files; names and counts of streams, labels in chunks. Complex scores and dates in metrics, missing "
         "entries of tables in chunks, terms of power series that are checked. Line searches of `wolfe` and `scs` for "
         "kernel values above 1e18; masked entries, weights that are dates or complex, labels that are not a time, text "
-        "among classes that are numbers, classes without a weight on blocks. KernelSVCCV on two threads has the "
+        "among classes that are numbers, classes without a weight on blocks; median distances whose squares are 0 or "
+        "overflow. KernelSVCCV on two threads has the "
         "numbers of one; this and halving, which breaks ties by areas under ROC curves, were measured again. Other "
         "searches and fits have the same numbers, to the bit",
     )
