@@ -225,7 +225,7 @@ def coinciding(n=30, distance=0.1):
 @pytest.mark.parametrize("solver", ["smo", "sdca"])
 def test_a_model_worse_than_zero_gives_way_to_it_with_a_warning(solver):
     X, y = coinciding()
-    model = KernelSVC("linear", C=1e10, solver=solver, max_iter=300, random_state=0)
+    model = KernelSVC("linear", C=1e10, solver=solver, max_iter=60, random_state=0)
     with pytest.warns(ConvergenceWarning, match="no function with a smaller objective .* scale the columns"):
         model.fit(X, y)
     assert model.objective_ == 1.0 and len(model.support_) == 0 and not model.converged_
