@@ -15,6 +15,7 @@ NOISY = "Noisy: the quartiles of the repeats are a quarter of the median apart, 
 # What the form of a quantity makes of the repeats.
 SUMMARIES = dict.fromkeys(("median", "speed", "reached", "excess"), "Medians") | {"largest": "Largest"}
 MOST_NAMED = 4  # cells with another number of repeats that are named
+MOST_DATASETS = 12  # with repeats from several set-ups that are named
 
 
 def metric_table(display, results):
@@ -110,8 +111,14 @@ def setups_told(races):
     ]
     if not mixed:
         return []
+    places = text.listed(dict.fromkeys(mixed))
+    if len(mixed) > MOST_DATASETS:
+        if len(mixed) == len(each):
+            places = f"all {len(mixed)} data sets"
+        elif len({results.name for results, _ in each}) > 1:
+            places = f"{len(mixed)} of {len(each)} data sets, which the tables of their experiments name,"
     return [
-        f"Repeats on {text.listed(dict.fromkeys(mixed))} are from several set-ups (processor, threads, BLAS or code): "
+        f"Repeats on {places} are from several set-ups (processor, threads, BLAS or code): "
         "times are means or medians over all of them, ratios and differences are within a repeat on one."
     ]
 

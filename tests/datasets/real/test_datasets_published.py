@@ -22,6 +22,7 @@ POSITIVES = {  # name: number of +1 among all examples, or in the training and i
     "w8a": 1_479,
     "wine-quality": 217 + 1_060,
 }
+LONG_TO_READ = {"ijcnn1", "mnist-8-vs-6", "reuters-money-fx"}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,9 @@ def test_every_published_set_is_looked_at_here():
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name", POSITIVES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG_TO_READ else ()) for name in POSITIVES]
+)
 def test_published_sets_have_their_published_counts(name, real):
     entry, dataset = describe(name), real(name)
     assert dataset.kind == entry.kind == ("subset" if name == "w8a" else "full")

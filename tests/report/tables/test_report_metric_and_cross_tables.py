@@ -9,7 +9,7 @@ from kernbench.report import text
 from kernbench.report.page.displays import tables_of
 from kernbench.report.records.cells import Cell
 from kernbench.report.tables.facts import data_table, failure_table
-from kernbench.report.tables.metric_table import metric_table
+from kernbench.report.tables.metric_table import metric_table, setups_told
 from kernbench.report.tables.quantities import mean_entry, seconds_to
 
 
@@ -351,3 +351,32 @@ def test_a_table_of_times_names_the_data_sets_of_several_machines(records, made,
     notes = [note for note in made(rows, display).notes if note.startswith("Repeats on")]
     assert [note.partition(" are ")[0] for note in notes] == ["Repeats on adult"] * told
     assert not [note for note in made(records.race(), display).notes if "set-ups" in note]
+
+
+def test_many_data_sets_with_several_set_ups_are_counted(toy, records):
+    """A race has its data in its table already: a list of all that differ would be longer than the table."""
+    many, few = ([f"set-{i}" for i in range(n)] for n in (14, 3))
+
+    def found(experiment, mixed, names):
+        rows = [row | {"dataset": name} for name in names for row in records.race()]
+        for row in rows:
+            processor = f"CPU {row['repeat']}" if row["dataset"] in mixed else "CPU"
+            row["environment"] = row["environment"] | {"processor": processor}
+        return records.results(experiment, rows)
+
+    def told(races):
+        (note,) = setups_told(races)
+        return note.split(" are from several set-ups")[0]
+
+    def races(results, names):
+        return [(results, name) for name in names]
+
+    one, other = found(toy, many, many), found(replace(toy, name="other"), few, few)
+    assert told(races(one, many)) == "Repeats on all 14 data sets"
+    assert told(races(one, many[:3])) == "Repeats on set-0, set-1 and set-2"
+    same = found(replace(toy, name="same"), [], few)
+    counted = "Repeats on 14 of 17 data sets, which the tables of their experiments name,"
+    assert told(races(one, many) + races(same, few)) == counted
+    assert told(races(one, many) + races(other, few)) == "Repeats on all 17 data sets"
+    most = found(toy, many[1:], many)
+    assert told(races(most, many)).startswith("Repeats on set-1, set-2, ")  # no other table would name them
