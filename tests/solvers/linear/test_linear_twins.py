@@ -171,13 +171,13 @@ def test_newton_on_a_sample_of_many_rows_is_in_lockstep(loss, ranking, linear, m
     monkeypatch.setattr(newton, "SAMPLE", 30)
     for name, value in (("SAMPLE", 30), ("MOST_WORK", 1.0)):
         monkeypatch.setattr(newton_problem, name, value)
-    tally = Tally()
+    tally, rounds = Tally(), 12 if loss == "hinge" else 4  # smooth losses are solved to the last digits soon
     for seed, form in enumerate(("dense", "csr")):
         problem = ranking(200, seed, d=6, form=form, weighted=seed == 1)
         both = [linear(get("newton", "linear-svm"), twin, problem, C=3.0, loss=loss, tol=1e-9) for twin in TWINS]
         assert all(solver.sample is not None for solver in both)
-        follow(*both, tally, TIGHT, rounds=12, length=1, rounding=below_the_tolerance, label=form)
-    tally.require(0.2)
+        follow(*both, tally, TIGHT, rounds=rounds, length=1, rounding=below_the_tolerance, label=form)
+    tally.require(0.4)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])

@@ -89,11 +89,13 @@ def test_twins_end_alike_where_scores_are_tied(entry, ranking, rank):
         assert ends[0] == pytest.approx(ends[1], rel=2e-3)
 
 
-@pytest.mark.parametrize("name", ["bundle", "newton"])
-def test_twins_start_from_the_same_sample_of_many(name, ranking, rank):
+@pytest.mark.parametrize(
+    "name, rounds", [("bundle", 2), ("newton", 1)]
+)  # the second of Newton's is next to the optimum
+def test_twins_start_from_the_same_sample_of_many(name, rounds, ranking, rank):
     """Above 16,384 samples a fit on 4,096 of them comes first."""
     entry, tally = get(name, "roc-svm"), Tally()
     problem = ranking(17_000, 0)
     for pairs in ({}, {"n_pairs": 17_000}):
-        compare(entry, {"tol": 1e-6, **pairs}, problem, rank, tally, rounds=2, label=f"{pairs=}")
+        compare(entry, {"tol": 1e-6, **pairs}, problem, rank, tally, rounds=rounds, label=f"{pairs=}")
     tally.require(0.5)
