@@ -1,6 +1,7 @@
 """Rows between which nothing can be told apart: all zero, without any stored entry if they are sparse, or all equal."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,19 +22,17 @@ CASES = [
 
 
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
-@pytest.mark.parametrize("n", [12, 50])
-@pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("entry, form, loss", CASES)
-def test_objective_and_gap_are_numbers(entry, form, loss, rows, n, twin):
-    problem = make_problem(entry.kind, n, form=form)
-    X = np.repeat(ROWS[rows], n, axis=0)
-    problem = replace(problem, X=sparse.csr_matrix(X) if form == "csr" else X)
-    solver = build(entry, problem, twin, loss=loss)
-    start = solver.objective()
-    with single_threaded_blas():
-        for _ in range(2):
-            solver.advance(15)
-    assert np.isfinite(solver.objective()) and np.isfinite(solver.solution().coef).all()
-    assert 0.0 <= solver.gap() < np.inf
-    if solver.converged:
-        assert solver.objective() <= start + 1e-9 * abs(start)
+def test_objective_and_gap_are_numbers(entry, form, loss, twin):
+    for (name, row), n in product(ROWS.items(), (12, 50)):
+        problem = make_problem(entry.kind, n, form=form)
+        X = np.repeat(row, n, axis=0)
+        solver = build(entry, replace(problem, X=sparse.csr_matrix(X) if form == "csr" else X), twin, loss=loss)
+        start = solver.objective()
+        with single_threaded_blas():
+            for _ in range(2):
+                solver.advance(15)
+        assert np.isfinite(solver.objective()) and np.isfinite(solver.solution().coef).all(), (name, n)
+        assert 0.0 <= solver.gap() < np.inf, (name, n)
+        if solver.converged:
+            assert solver.objective() <= start + 1e-9 * abs(start), (name, n)
