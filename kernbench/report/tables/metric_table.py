@@ -90,7 +90,9 @@ def over_repeats(results, quantities, cells):
 
 
 def setups_told(races):
-    """On which data sets the repeats of a table with times are from several set-ups.
+    """On which data sets the repeats of a table with times are from several set-ups, or of how many.
+
+    Many are counted if they are all, or if other tables name them: those of their experiments.
 
     Parameters
     ----------
