@@ -10,7 +10,7 @@ def test_an_exact_power_has_no_interval():
     x = [1.0, 2.0, 4.0, 8.0]
     found = rate(x, [3.0 * value**-0.5 for value in x])
     assert (found.slope, found.low, found.high) == pytest.approx((-0.5, -0.5, -0.5))
-    assert found.half == pytest.approx(0.0, abs=1e-9)
+    assert found.half == pytest.approx(0.0, abs=1e-6)  # the root of what 1 - r^2 is but for rounding
 
 
 def test_the_interval_holds_the_power_in_95_of_100_samples():
