@@ -89,11 +89,9 @@ def test_twins_end_alike_where_scores_are_tied(entry, ranking, rank):
         assert ends[0] == pytest.approx(ends[1], rel=2e-3)
 
 
-@pytest.mark.parametrize(
-    "name, rounds", [("bundle", 2), ("newton", 1)]
-)  # the second of Newton's is next to the optimum
+@pytest.mark.parametrize("name, rounds", [("bundle", 2), ("newton", 1)])
 def test_twins_start_from_the_same_sample_of_many(name, rounds, ranking, rank):
-    """Above 16,384 samples a fit on 4,096 of them comes first."""
+    """Above 16,384 samples a fit on 4,096 of them comes first. The second round of Newton's is next to the optimum."""
     entry, tally = get(name, "roc-svm"), Tally()
     problem = ranking(17_000, 0)
     for pairs in ({}, {"n_pairs": 17_000}):
