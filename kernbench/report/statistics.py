@@ -140,11 +140,14 @@ def sign_test(n):
     return 2.0 ** (1 - n)
 
 
-def estimate_of_ratios(values, limit, *, has_chance=True):
-    """The geometric mean of ratios, by `estimate` on their logarithms; their mean, unless all are positive."""
+def estimate_of_ratios(values, limit, *, has_chance=True, rounding=0.0):
+    """The geometric mean of ratios, by `estimate` on their logarithms; their mean, unless all are positive.
+
+    `rounding` is a share of a ratio.
+    """
     if limit <= 0 or min(values) <= 0:
-        return estimate(values, limit, has_chance=has_chance)
-    found = estimate([math.log(value) for value in values], math.log(limit), has_chance=has_chance)
+        return estimate(values, limit, has_chance=has_chance, rounding=rounding * max(map(abs, values)))
+    found = estimate(list(map(math.log, values)), math.log(limit), has_chance=has_chance, rounding=rounding)
     ends = found.interval and tuple(math.exp(end) if end < LARGEST_LOG else math.inf for end in found.interval)
     return Estimate(geometric_mean(values), ends, found.p_value, is_geometric=True)
 

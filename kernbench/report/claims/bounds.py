@@ -4,6 +4,7 @@ from kernbench.report import text
 from kernbench.report.claims.judgement import (
     HELD,
     HOLDS,
+    ROUNDING,
     SINGLE,
     UNDECIDED,
     CannotBeJudged,
@@ -30,8 +31,11 @@ def judge_bound(results, dataset, claim):
     CannotBeJudged
     """
     metric, values = results.experiment.metric(claim.metric), _values(results, dataset, claim)
-    judged = estimate_of_ratios if claim.baseline is not None or metric.unit == "×" else estimate
-    found = judged(values, claim.bound, has_chance=has_chance(results, dataset, claim))
+    chance = has_chance(results, dataset, claim)
+    if claim.baseline is not None or metric.unit == "×":
+        found = estimate_of_ratios(values, claim.bound, has_chance=chance, rounding=ROUNDING)
+    else:
+        found = estimate(values, claim.bound, has_chance=chance, rounding=ROUNDING * max(map(abs, values)))
     sign = 1 if metric.direction == "lower" else -1
     ends = found.interval or _of_fit(results, dataset, claim, found.value)
     answer = is_at_most(sign * claim.bound, sign * found.value, ends and tuple(sorted(sign * end for end in ends)))

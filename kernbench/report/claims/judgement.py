@@ -134,7 +134,7 @@ def scatter_of(found, n_repeats, show, what=""):
         What the ends are of, as the end of the interval.
     """
     low, high = found.interval
-    if low == high:
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
         return f"{n_repeats} repeats, all equal."
     mean, scale = ("Geometric mean", " on logarithms") if found.is_geometric else ("Mean", "")
     return f"{mean} of {n_repeats} repeats; 95 % interval {show(low)} to {show(high)}{what}, by Student's t{scale}."

@@ -116,6 +116,17 @@ def test_a_few_results_that_coincide_prove_nothing_where_there_is_chance(measure
         assert ("So few repeats do not decide this" in finding.judgements[0].why) == (verdict == HELD)
 
 
+@pytest.mark.parametrize("baseline", [None, "libsvm"])
+@pytest.mark.parametrize(("n", "verdict"), [(3, HELD), (6, HOLDS)])
+def test_results_that_differ_by_rounding_coincide(measured, records, found, baseline, n, verdict):
+    """Student's t test would take three of them for proof."""
+    rows = [records.one("libsvm", repeat=k, error=0.1) for k in range(n)]
+    rows += [records.one("smo", repeat=k, error=0.1 * (1.0 + k * 2.0**-52)) for k in range(n)]
+    (finding,) = found(drawn_anew(measured), rows, Bound("", "smo", "test_error", 1.0 + 1e-9, baseline=baseline))
+    assert finding.verdict == verdict
+    assert finding.judgements[0].interval == f"{n} repeats, all equal."
+
+
 @pytest.mark.parametrize(
     ("counts", "objectives", "verdict"),
     [((7, 7), (0.3, 0.3), HOLDS), ((7, 8), (0.3, 0.3), HELD), ((7, 7), (0.3, 0.31), HELD)],

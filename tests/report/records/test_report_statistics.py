@@ -167,6 +167,9 @@ def test_differences_that_coincide_up_to_rounding_are_equal():
     differences = [0.15 - 0.14, 0.16 - 0.15]
     assert differences[0] != differences[1]
     assert estimate(differences, 0.02, rounding=1e-13).p_value == 0.5
+    for limit in (1.0 + 1e-9, -1.0):  # the second has no logarithm
+        found = estimate_of_ratios([1.0, 1.0, 1.0 + 2e-16], limit, rounding=1e-13)
+        assert found.p_value == 0.25
 
 
 def test_holms_method_multiplies_by_how_many_are_left():
