@@ -141,7 +141,8 @@ def is_measured(results, display, dataset):
 def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished or ours was not measured.
 
-    The fastest is the method that the fewest others beat in time, two methods being compared in the runs of both.
+    The fastest is the method that the fewest others beat in time, two methods being compared in the runs of both. One
+    that has no run in common with any other is chosen only where there is no other.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
     because stopping early regularises. If the baseline has no result, the best value replaces it.
@@ -171,13 +172,16 @@ def advise(results, display, dataset):
     answers = {name: is_at_most(display.margin, *over) for name, over in excess.items()}
     no_worse = [name for name in found if answers[name]]
 
-    def takes(name, other):
-        return _times_as_long(time, results.cell(dataset, name), results.cell(dataset, other))
+    def is_faster(name, other):
+        """Whether one method is faster than another within runs; False if no run has both."""
+        ratio = speed(time, results.cell(dataset, name), results.cell(dataset, other))
+        return ratio is not None and ratio > 1
 
     def rank(name):
-        # Medians of short times, or of other runs, may say the contrary of every single run: the runs decide.
-        faster = [other for other in no_worse if takes(name, other) > 1]
-        return display.baseline in faster, len(faster), times[name]
+        # Medians of short times may say the contrary of every single run, and those of other runs say nothing.
+        faster = [other for other in no_worse if is_faster(other, name)]
+        alone = not any(is_faster(name, other) or other in faster for other in no_worse if other != name)
+        return display.baseline in faster, alone, len(faster), times[name]
 
     chosen = min(no_worse, key=rank)
     return Advice(
@@ -188,15 +192,9 @@ def advise(results, display, dataset):
         times,
         no_worse,
         better=[name for name in found if _is_better(*excess_of(found[name], found[chosen]), display.margin)],
-        unclear=[name for name in found if answers[name] is None and takes(name, chosen) < 1],
+        unclear=[name for name in found if answers[name] is None and is_faster(name, chosen)],
         beats_zero=zero is None or _is_better(*excess_of(found[chosen], zero), display.margin),
     )
-
-
-def _times_as_long(time, cell, other):
-    """The time of a method over that of another, within runs; that of the medians if no run has both."""
-    ratio = speed(time, other, cell)
-    return cell.median(time) / other.median(time) if ratio is None else ratio
 
 
 def places(advices):

@@ -122,7 +122,9 @@ def _better(advices, place):
         return ""
     metric, margin = advices[0].metric, advices[0].display.margin
     by = f" by more than {text.amount(metric, margin)}" if margin else ""
-    return f"Slower, but of a better {metric.label} than the method to use{by}: {'; '.join(parts)}."
+    timed = all(advice.times_as_long(name) is not None for advice in advices for name in advice.better)
+    slower = "Slower" if timed else "Slower, or timed on another set-up"
+    return f"{slower}, but of a better {metric.label} than the method to use{by}: {'; '.join(parts)}."
 
 
 def _optimum(advices):
@@ -174,10 +176,11 @@ def _budget(advices, place):
 
 
 def _rough(advices, place):
-    """The method that first comes near the baseline, for users who stop early."""
+    """The method that first comes near the baseline, for users who stop early; of those timed beside the one to use."""
     wins = {}
     for advice in advices:
-        times = {name: _seconds_to_rough(advice, name) for name in advice.times if name != advice.display.baseline}
+        timed = [name for name in advice.times if advice.times_as_long(name) is not None]
+        times = {name: _seconds_to_rough(advice, name) for name in timed if name != advice.display.baseline}
         times = {name: seconds for name, seconds in times.items() if seconds is not None}
         if times:
             first = min(times, key=times.get)
