@@ -121,6 +121,7 @@ def compare_sides(first, second, *, tolerance=None):
     -------
     Outcome
     """
+    first, second = first.beside(second), second.beside(first)
     outcome = Outcome(first, second)
     before, after = first.environment(), second.environment()
     outcome.environment = [

@@ -1,12 +1,13 @@
 """The two sides of a comparison: the records of a store, or those of one commit in it."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernbench.experiments.run.storing.cleaning import newest_of
+from kernbench.experiments.run.storing.cleaning import newest_of, start_of
 from kernbench.experiments.run.storing.store import Store, skipped_lines
 from kernbench.report import text
-from kernbench.report.records.cells import SETUP, part
+from kernbench.report.records.cells import SETUP, machine_of, part
 from kernbench.report.records.reading import results_of
 
 ENVIRONMENT = (
@@ -32,17 +33,39 @@ class Side:
     name : str
         The name that the user gave.
     results : dict of (experiment, scale) to Results
+        Of a repeat that several machines have measured, the record begun last.
     notes : list of str
         Files that could not be read, and why.
+    measured : list of dict
+        The newest record of each measurement, those of every machine.
     """
 
     name: str
     results: dict
     notes: list = field(default_factory=list)
+    measured: list = field(default_factory=list)
 
     @property
     def records(self):
         return [record for results in self.results.values() for record in results.records]
+
+    def beside(self, other):
+        """This side for a comparison: of a repeat that several machines have measured, by one that both sides have.
+
+        Of several it is the one with most repeats of the cell on both sides, the same for either side: only times of
+        one can be compared. Where they have none in common, the record begun last counts.
+        """
+        own, others = ({(_cell_of(r), r["repeat"], machine_of(r)) for r in side.measured} for side in (self, other))
+        n_own, n_others = (Counter((cell, machine) for cell, _, machine in found) for found in (own, others))
+        chosen, most = {}, {}
+        for record in sorted(self.measured, key=start_of):
+            cell, machine = _cell_of(record), machine_of(record)
+            common = min(n_own[cell, machine], n_others[cell, machine])
+            repeat, rank = (cell, record["repeat"]), (common, machine if common else ())
+            if repeat not in most or rank >= most[repeat]:
+                chosen[repeat], most[repeat] = machine, rank
+        kept = [r for r in self.measured if machine_of(r) == chosen[_cell_of(r), r["repeat"]]]
+        return self if len(kept) == len(self.measured) else _side(self.name, kept, self.notes)
 
     def environment(self):
         """The values that each entry of the environment has among the records, sorted: name -> tuple of str."""
@@ -105,7 +128,13 @@ def _read(folder):
 
 def _side(name, records, notes):
     # As the report reads them. Of one commit: a later one with the same code has the same keys.
-    found, undeclared = results_of(newest_of(records).values())
+    newest = list(newest_of(records).values())
+    found, undeclared = results_of(newest)
     if not found:  # "no change" would be said of nothing
         raise ValueError(f"no record of {name!r} can be compared ({'; '.join(undeclared)})")
-    return Side(name, {(r.experiment.name, r.scale): r for r in found}, notes + undeclared)
+    results = {(r.experiment.name, r.scale): r for r in found}
+    return Side(name, results, list(dict.fromkeys([*notes, *undeclared])), newest)
+
+
+def _cell_of(record):
+    return tuple(record[key] for key in ("experiment", "scale", "dataset", "method"))

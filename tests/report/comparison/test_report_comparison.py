@@ -175,6 +175,25 @@ def test_shares_of_two_machines_are_no_change(compared, records):
     assert verdict(compared(rows(10, 2), rows(8, 10, 1.5)), "fit_seconds") == WORSE  # and not noisy
 
 
+@pytest.mark.parametrize("years", [(2031, None), (None, 2031), (2031, 2031), (2031, 2001)])
+@pytest.mark.parametrize("n_elsewhere", [8, 10])
+def test_repeats_that_two_machines_have_measured_are_compared_on_one(compared, records, repeats, years, n_elsewhere):
+    """Another machine measured the same repeats, later or earlier, on one side or on both: it hides nothing."""
+    elsewhere = records.one()["environment"] | {"processor": "Another CPU"}
+
+    def rows(seconds, year):
+        seconds = seconds * np.linspace(1, 1.02, 10)
+        if year is None:
+            return repeats(seconds)
+        more = repeats(9 * seconds[:n_elsewhere], environment=elsewhere, started=f"{year}-01-01T00:00:00+00:00")
+        return [*repeats(seconds), *(record | {"key": f"elsewhere {k}"} for k, record in enumerate(more))]
+
+    for factor, expected in ((1.0, SAME), (1.5, WORSE)):
+        outcome = compared(rows(1.0, years[0]), rows(factor, years[1]))
+        (change,) = [change for change in outcome.changes if change.metric == "fit_seconds"]
+        assert change.verdict == expected and change.n_first == change.n_second == 10
+
+
 @pytest.mark.parametrize("metric", [metric.name for metric in TIMES])
 def test_short_times_and_ratios_of_times_are_judged_as_times(compared, records, metric):
     def rows(values, **changes):
