@@ -82,17 +82,27 @@ def test_every_bad_end_is_a_record_and_the_run_goes_on(tmp_path, make_experiment
 def test_what_no_record_can_hold_is_an_error_of_its_cell_and_the_run_goes_on(tmp_path, make_experiment, fake):
     loaders = ("load_from_a_folder_in_another_encoding", "load_without_text", "load")
     settings = tuple(Setting(loader, {}, loader=f"experiment_fakes:{loader}") for loader in loaders)
-    methods = fake("good"), fake("a list", measure="experiment_fakes:measured_as_a_list")
+    methods = (
+        fake("good"),
+        *(
+            fake(what, measure=f"experiment_fakes:{function}")
+            for what, function in (("a list", "measured_as_a_list"), ("no times", "measured_without_times"))
+        ),
+    )
     run(make_experiment(*methods, settings=settings), results=tmp_path)
     found = {(r["dataset"], r["method"]): r for r in Store(tmp_path).records("fake")}
     no_record = "no record can hold what it measured: "
+    no_times = f"{no_record}'seconds' should be an object of numbers that are not negative, got None"
     assert {place: record["error"] for place, record in found.items()} == {
         (loaders[0], "good"): "OSError: caf\ufffd/step.csv: not there",
         (loaders[0], "a list"): "OSError: caf\ufffd/step.csv: not there",
+        (loaders[0], "no times"): "OSError: caf\ufffd/step.csv: not there",
         (loaders[1], "good"): f"{no_record}'checksum' should be text or null, got 12",
         (loaders[1], "a list"): f"{no_record}'metrics' should be an object, got [6]",
+        (loaders[1], "no times"): no_times,
         (loaders[2], "good"): None,
         (loaders[2], "a list"): f"{no_record}'metrics' should be an object, got [6]",
+        (loaders[2], "no times"): no_times,
     }
 
 

@@ -77,7 +77,8 @@ class CellProcess:
         else:
             return None
         self.stop()
-        result.setdefault("seconds", {})["total"] = total
+        if isinstance(result.setdefault("seconds", {}), dict):  # else no record can hold it, which its scheduler says
+            result["seconds"]["total"] = total
         return result
 
     def stop(self):
