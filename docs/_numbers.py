@@ -103,7 +103,7 @@ def svm_table(records):
     over = f"medians of {_range(repeats)} repeats" if max(repeats) > 1 else "of one repeat"
     note = (
         f"\nSeconds of a fit, `tol=1e-3` in each library's own sense, {over}; "
-        f"{records.machine(*places)}. Speed-ups: medians over the repeats that both methods have. "
+        f"{records.machine(*places)}. Speed-ups: medians over the repeats that both methods have on one set-up. "
         "A dash: not measured, or not done in the time limit.\n"
     )
     return _table(head, rows) + note
@@ -308,9 +308,8 @@ def window_training(records):
         return f"{_significant(records.seconds('pauc-train', name, method))} s, {_mean([median(found.values())])}"
 
     table = _table(["set", *methods.values()], [[name, *(entry(name, m) for m in methods)] for name in sets])
-    repeats = ", ".join(
-        f"{len(records.values('pauc-train', name, 'agd-sbcd', metric='train_pauc'))} of {name}" for name in sets
-    )
+    counts = {name: {len(records.of("pauc-train", name, method)) for method in methods} - {0} for name in sets}
+    repeats = ", ".join(f"{_range(found)} of {name}" for name, found in counts.items() if found)
     machine = records.machine(*(("pauc-train", name, method) for name in sets for method in methods))
     return f"{table}\nMedians; repeats: {repeats}. {machine}.\n"
 

@@ -8,7 +8,7 @@ INSTANT, SHORT, LONG = 10.0, MINUTE, 10 * MINUTE
 OF_INSTANT, OF_SHORT, OF_MEDIUM, OF_LONG = 10, 5, 3, 1
 RULE = (
     "10 repeats of cells below ten seconds, 5 below a minute (or as many as declared), 3 below ten minutes, "
-    "1 of longer and of failed ones"
+    "1 of longer and of failed ones; of cells with a part of another's time, no more than of that"
 )
 
 
