@@ -124,11 +124,11 @@ cdef class RankedRange(RankedLoss):
             product[i] = scale * self.shares[1][i] * curvature(self.code, self.keys[i], self.slopes[i]) * v[i]
 
     cdef bint _measure(self, const double *scores) noexcept nogil:
-        """Compute the losses; returns whether the scores are finite."""
+        """Compute the losses; returns whether the scores are finite, and their distances to the targets."""
         if not all_finite(scores, self.n_samples):
             return False
         list_losses(self.code, self.y, scores, self.n_samples, self.keys, self.losses, self.slopes)
-        return True
+        return all_finite(self.keys, self.n_samples)  # the search for a threshold might not end
 
     cdef void _share(self, int which) noexcept nogil:
         """Find the shares of the losses in the highest ones, of mass `low` or `high`."""

@@ -115,6 +115,9 @@ def test_extreme_scores_are_ranked_and_others_refused():
     np.testing.assert_array_equal(found[1], [-1, 0, 0])
     with pytest.raises(ValueError, match="finite.* index 1"):
         RankedRange([1, -1], (0, 1)).value_and_subgradient([0.0, np.nan])
+    largest = np.finfo(float).max
+    with pytest.raises(ValueError, match="too far apart"):
+        RankedRange([-largest, -largest, 0.0], (0, 1), loss="absolute_error").value_and_subgradient([0.0, largest, 0.0])
 
 
 @TWINS
