@@ -159,6 +159,11 @@ class SVCSearch(CalibratedResult, Search):
         task = KernelTask(model, X, y, sample_weight, all_classes=True)
         if sample_weight is not None:
             sample_weight = check_weights(sample_weight, task.given)
+            if self.search == "race" and len(np.unique(sample_weight[sample_weight > 0])) > 1:
+                raise ValueError(
+                    "search='race' compares how many rows are classified correctly, and the rows have different weights: "
+                    "choose search='exact' or 'halving'"
+                )
         classes, labels = task.model.classes_, task.model.classes_[task.codes]
         is_matrix = is_precomputed(self.kernel)
         return Examples(task.given, labels, sample_weight, classes, task.codes, task.weights, is_matrix)
