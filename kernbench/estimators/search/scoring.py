@@ -61,7 +61,7 @@ class Scoring:
         return {name: np.array([values[name] for values in found], dtype=np.float64) for name in self.names}
 
     def _of_fold(self, held_out, fold, examples, given):
-        """Return a dict of the scores of a fold; as in ``GridSearchCV`` they are NaN where the scorer fails."""
+        """Return a dict of the scores of a fold; as in ``GridSearchCV`` each is NaN where its scorer fails."""
         if len(fold.test) < self.least_rows:
             return dict.fromkeys(self.names, np.nan)
         try:
@@ -69,7 +69,22 @@ class Scoring:
         except Exception as error:  # a deviance, for example, is not defined for every prediction
             warn(f"a score of a fold is NaN, as scoring it raised {type(error).__name__}: {error}")
             return dict.fromkeys(self.names, np.nan)
-        return value if isinstance(value, dict) else {"score": value}
+        if not isinstance(value, dict):
+            value = {"score": value}
+        if set(value) != set(self.names):
+            raise ValueError(
+                f"scoring returned the scores {', '.join(map(str, value))} for a fold, and {', '.join(self.names)} for a "
+                "model that predicts a constant: it must return the same names for any model"
+            )
+        for name in (name for name, one in value.items() if isinstance(one, str)):
+            warn(f"the score {name!r} of a fold is NaN, as scoring it raised {_last_line(value[name])}")
+            value[name] = np.nan
+        return value
+
+
+def _last_line(traceback):
+    """Return the type and the message of the error of a traceback, which stands for a score that failed."""
+    return traceback.rstrip().rpartition("\n")[2]
 
 
 def _scored(held_out, fold, examples, with_rows):
@@ -95,22 +110,14 @@ def checked_scoring(search, folds, examples):
     scorer = search._default_scorer(examples) if scoring is None else None
     of_rows = _of_rows(scoring, hasattr(nothing, "labels")) if scorer is None else None
     is_r2 = scorer is None and not hasattr(nothing, "labels") and (scoring is None or str(scoring) == "r2")
-    scorer = scorer or check_scoring(nothing, _with_functions(scoring))
+    scorer = scorer or check_scoring(nothing, _with_functions(scoring), raise_exc=False)
     takes_weights, is_own = _takes_weights(scorer), takes_rows(scoring)
-    (model, rows), test = _scored(nothing, folds[0], examples, is_own), folds[0].test
-    has_weights = takes_weights and examples.sample_weight is not None
-    given = {"sample_weight": examples.sample_weight[test]} if has_weights else {}
-    try:
-        with catch_warnings(), config_context(**WITHOUT_ROUTING):
-            simplefilter("ignore")  # of predictions that are not those of a fit
-            # R², a number, is not defined for the one row of a fold that leaves one out.
-            value = np.nan if is_r2 else scorer(model, rows, examples.y[test], **given)
-    except (AttributeError, ValueError) as error:
-        if "predict_proba" in str(error):
-            raise ValueError(
-                f"scoring={scoring!r} needs probabilities, which {search._without_probabilities}"
-            ) from error
-        raise
+    # R², a number, is not defined for the one row of a fold that leaves one out.
+    value, asked, failures = np.nan, False, []
+    if not is_r2:
+        value, asked, failures = _tried(scorer, nothing, folds, examples, is_own, takes_weights)
+    if any("predict_proba" in failure for failure in failures):
+        raise ValueError(f"scoring={scoring!r} needs probabilities, which {search._without_probabilities}")
     if isinstance(value, dict):
         names = tuple(value)
         if (isinstance(refit, bool | np.bool_) and refit) or (isinstance(refit, str) and refit not in names):
@@ -119,14 +126,53 @@ def checked_scoring(search, folds, examples):
                 f"{refit!r}: the scores are {', '.join(names)}"
             )
         decides = refit if isinstance(refit, str) else None
-        return Scoring(scorer, names, decides, model.asked, takes_weights, takes_rows=is_own)
+        return Scoring(scorer, names, decides, asked, takes_weights, takes_rows=is_own)
     if not isinstance(value, Real):
         raise ValueError(f"scoring={scoring!r} must return a number or a dict of numbers, got {type(value).__name__}")
     if isinstance(refit, str) and refit not in ("score", scoring):
         raise ValueError(f"with a single score refit must be True, False, a function or 'score', got {refit!r}")
     decides = None if callable(refit) else "score"
     least_rows = 2 if is_r2 else 1
-    return Scoring(scorer, ("score",), decides, model.asked, takes_weights, of_rows, least_rows, is_own)
+    return Scoring(scorer, ("score",), decides, asked, takes_weights, of_rows, least_rows, is_own)
+
+
+def _tried(scorer, nothing, folds, examples, with_rows, takes_weights):
+    """Return what a scorer says of the first fold for which it does not fail, by a model that has not seen the rows.
+
+    Returns
+    -------
+    value : float or dict
+        NaN where it divides by zero on all folds, as a precision of one's own where nothing is found.
+    asked : bool
+        Whether it asked for probabilities.
+    failures : list of str
+        Messages of the scores, or of the one score, that failed.
+
+    Raises
+    ------
+    Exception
+        Any other error of the first fold where it fails on all of them, unless it is for want of probabilities.
+    """
+    first, model = None, nothing
+    for fold in folds:
+        model, rows = _scored(nothing, fold, examples, with_rows)
+        given = {}
+        if takes_weights and examples.sample_weight is not None:
+            given = {"sample_weight": examples.sample_weight[fold.test]}
+        try:
+            with catch_warnings(), config_context(**WITHOUT_ROUTING):
+                simplefilter("ignore")  # of predictions that are not those of a fit
+                value = scorer(model, rows, examples.y[fold.test], **given)
+        except Exception as error:
+            first = first or error
+            continue
+        found = value.values() if isinstance(value, dict) else ()
+        return value, model.asked, [_last_line(one) for one in found if isinstance(one, str)]
+    if isinstance(first, AttributeError | ValueError) and "predict_proba" in str(first):
+        return np.nan, model.asked, [str(first)]
+    if isinstance(first, ArithmeticError):
+        return np.nan, model.asked, []
+    raise first
 
 
 def takes_rows(scoring):
@@ -142,8 +188,8 @@ class _Function:
     """A function among several scores, each of which scikit-learn asks whether it takes weights."""
 
     def __init__(self, function):
+        update_wrapper(self, function)  # first: it copies the attributes of the function, of any name
         self.function = function
-        update_wrapper(self, function)
 
     def __call__(self, model, X, y, **given):
         return self.function(model, X, y, **given)

@@ -1,5 +1,7 @@
 """All searches: their cells are those of GridSearchCV, and they are their estimators, fitted."""
 
+import statistics
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -322,3 +324,74 @@ def test_a_score_that_fails_on_a_fold_is_nan_as_in_a_grid_search():
     means = search.cv_results_["mean_test_score"]
     np.testing.assert_allclose(means, grid.cv_results_["mean_test_score"], rtol=1e-3)
     assert np.isnan(means).tolist() == [False, True] and search.best_index_ == grid.best_index_ == 0
+
+
+@pytest.mark.filterwarnings("ignore:Scoring failed", "ignore:One or more of the test scores")
+def test_of_several_scores_only_the_one_that_fails_is_nan():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y, alphas, scoring = np.exp(2.0 * X[:, 0]), [10.0, 1e-6], ["r2", "neg_mean_gamma_deviance"]
+    with pytest.warns(UserWarning, match="'neg_mean_gamma_deviance' of a fold is NaN, as .* ValueError: .*positive"):
+        search = KernelRegressorCV(alphas, [0.1], cv=3, scoring=scoring, refit="r2").fit(X, y)
+    grid = GridSearchCV(KernelRegressor(gamma=0.1), {"alpha": alphas}, cv=3, scoring=scoring, refit="r2").fit(X, y)
+    for name in scoring:
+        means = [found.cv_results_[f"mean_test_{name}"] for found in (search, grid)]
+        np.testing.assert_allclose(*means, rtol=1e-3)
+    assert np.isfinite(search.cv_results_["mean_test_r2"]).all() and search.best_index_ == grid.best_index_ == 1
+
+
+def correlation(y, predicted):
+    """Without a value for constants, as that of the standard library."""
+    return statistics.correlation(y.tolist(), predicted.tolist())
+
+
+def precision(model, X, y):
+    predicted = model.predict(X) == 1
+    return int((predicted & (y == 1)).sum()) / int(predicted.sum())
+
+
+def test_scores_without_a_value_for_constant_predictions():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    search = KernelRegressorCV([1.0, 1e-3], [0.1], cv=3, scoring=make_scorer(correlation)).fit(X, X[:, 0])
+    assert search.best_score_ > 0.9
+    y = np.where(X[:, 0] > 0.5, 1, -1)
+    for scoring in (precision, {"precision": precision}):
+        search = KernelSVCCV([1.0, 10.0], [0.1], cv=3, scoring=scoring, refit=False).fit(X, y)
+        name = "score" if callable(scoring) else "precision"
+        assert search.cv_results_[f"mean_test_{name}"].min() > 0.5
+
+
+def test_a_score_that_the_first_fold_lacks_is_tried_on_the_next():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    one_class = np.flatnonzero(y == 1)[:15]
+    rest = np.setdiff1d(np.arange(60), one_class)
+    folds = [(rest, one_class), (np.setdiff1d(np.arange(60), rest[:20]), rest[:20])]
+    for order in (folds, folds[::-1]):
+        with pytest.warns(UserWarning, match="a score of a fold is NaN, as scoring it raised ValueError"):
+            search = KernelSVCCV([1.0], [0.1], cv=order, scoring=of_two_classes, refit=False).fit(X, y)
+        assert np.isnan([search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]).sum() == 1
+
+
+def of_two_classes(model, X, y):
+    if len(np.unique(y)) < 2:
+        raise ValueError("one class")
+    return float(np.mean(model.predict(X) == y))
+
+
+def test_a_function_may_have_any_attributes():
+    """Among several it is wrapped."""
+
+    class Cost:
+        def __init__(self, function):
+            self.function = function
+
+        def __call__(self, model, X, y):
+            return self.function(y, model.predict(X))
+
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    scoring = {"cost": Cost(lambda y, found: -float(np.sum(y != found))), "accuracy": "accuracy"}
+    search = KernelSVCCV([1.0, 10.0], [0.1], cv=3, scoring=scoring, refit="cost").fit(X, y)
+    np.testing.assert_allclose(
+        search.cv_results_["mean_test_cost"], 20 * (search.cv_results_["mean_test_accuracy"] - 1)
+    )
