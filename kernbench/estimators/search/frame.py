@@ -164,8 +164,10 @@ class Search(SearchResult):
     def _nothing(self, examples):
         """Return a held-out model that has not seen the rows, to see what scorers ask for."""
         values = np.zeros(examples.shape)
-        if examples.classes is None:  # the mean target: deviances, for example, are not defined at 0
-            values += examples.y.mean(axis=0)
+        if examples.classes is None:
+            # Nearly the mean target: deviances, for example, are not defined at 0, nor are correlations of constants.
+            others = np.roll(examples.y, 1, axis=0).reshape(examples.shape)
+            values += 0.999 * examples.y.mean(axis=0) + 0.001 * others
         return self._held_out(values, examples)
 
     def _decisions(self, model, X):
@@ -190,9 +192,14 @@ class Search(SearchResult):
     def _drawn_seed(self):
         """Return the seed of all fits: generators, and the global state, are not shared with workers."""
         seed = self.random_state
-        if seed is None and (self.memory is not None or self.warm_start):
+        if seed is None and self._keeps_cells:
             return 0  # with a newly drawn seed no finished cell would be found again
         return seed if is_integer(seed) else int(generator_of(seed).integers(2**53))
+
+    @property
+    def _keeps_cells(self):
+        """Whether the next search may find the finished cells of this one."""
+        return self.memory is not None or self.warm_start
 
     def _first_strength(self):
         return float(np.asarray(self._values(next(iter(self._grid))), dtype=np.float64)[0])

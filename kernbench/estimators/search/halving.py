@@ -62,7 +62,8 @@ class Halving(SubsampledCells):
     def _samples(self):
         """Yield the rows of each subsample, ascending, from the smallest to the largest."""
         strata = self._strata()
-        order = nested_order(strata, random_order_of(self.search.random_state))
+        seed = 0 if self.search.random_state is None and self.search._keeps_cells else self.search.random_state
+        order = nested_order(strata, random_order_of(seed))
         for size in sizes(len(self.cells), self.search.factor, len(strata), self._least_rows(strata)):
             rows = np.sort(order[:size])
             if self._trains_on_all_classes(rows):

@@ -57,10 +57,11 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     search : {"exact", "race", "halving"}, default="exact"
         ``"exact"`` solves all cells in all folds.
 
-        ``"race"``, for accuracy only, drops a cell as soon as it is significantly worse than the best one, in a paired
-        test of the losses of held-out rows, and before that a gamma all of whose cells are worse on a subsample. Other
-        cells are solved as by ``"exact"``. ``cv_results_`` then has the columns ``dropped_after``, such as "fold 3",
-        ``dropped_p_value`` and ``dropped_against``, the index of the better cell.
+        ``"race"``, for accuracy only and rows of equal weight (or weight 0), drops a cell as soon as it is
+        significantly worse than the best one, in a paired test of the losses of held-out rows, and before that a gamma
+        all of whose cells are worse on a subsample. Other cells are solved as by ``"exact"``. ``cv_results_`` then has
+        the columns ``dropped_after``, such as "fold 3", ``dropped_p_value`` and ``dropped_against``, the index of the
+        better cell.
 
         ``"halving"``, for any single score, takes less time but does not bound the risk of dropping the best cell, like
         scikit-learn's ``HalvingGridSearchCV``: all cells are solved on few rows, the best of each round on more rows,
@@ -310,7 +311,10 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
                 f"shape {shape} and with the classes {self.classes_.tolist()}: pass the same rows and labels again"
             )
         folds = checked_folds(self.cv, X, examples, groups, "KernelSVC")
-        model = self._model({**self.best_params_, "C": low})
+        params = {**self.best_params_, "C": low}
+        if params["gamma"] == "median" and self.refit:
+            params["kernel"] = self.kernel_  # its rows were drawn by the fit, perhaps without a seed
+        model = self._model(params)
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)
         deadline = np.inf if max_seconds is None else perf_counter() + check_number("max_seconds", max_seconds, above=0)
         most = self.cv_results_["mean_test_score"][self.best_index_] + gain  # a function refit leaves no best_score_

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
+import kernbench
 from kernbench import KernelSVC, KernelSVCCV
 from kernbench.estimators.search import certificate, kernel_svc_cv, one_kernel
 from kernbench.estimators.search.bands import decision_band
@@ -180,6 +181,18 @@ def test_a_search_says_which_range_of_C_is_covered():
             search.covered_C(rows, labels, 0.5, 1.0)
     chosen = KernelSVCCV([0.5], [0.3], cv=3, refit=lambda table: 0).fit(X, y)
     assert chosen.covered_C(X, y, 0.5, 0.6, gain=0.2) == 0.6
+
+
+def test_the_covered_range_of_a_loaded_search_is_that_of_the_median_of_the_fit(tmp_path, monkeypatch):
+    """Of more rows than it takes, the median is that of some, which a fit without a seed draws anew."""
+    X, y = examples(2100, seed=5)
+    search = KernelSVCCV([1e-3], ["median"], cv=2).fit(X, y)
+    search.save(tmp_path / "search.npz")
+    kernels = []
+    monkeypatch.setattr(kernel_svc_cv, "covered_range", lambda task, *_: kernels.append(task.model.kernel_) or [1.0])
+    for one in (search, kernbench.load(tmp_path / "search.npz")):
+        one.covered_C(X, y, 0.5, 1.0)
+    assert [kernel.sigma for kernel in kernels] == [search.kernel_.sigma] * 2
 
 
 def test_where_the_time_is_used_up_the_C_reached_so_far_is_returned(monkeypatch):

@@ -281,6 +281,13 @@ def test_finalists_are_found_again(tmp_path):
     np.testing.assert_array_equal(again.cv_results_["mean_fit_time"], first.cv_results_["mean_fit_time"])
 
 
+def test_without_a_seed_a_search_that_keeps_cells_draws_the_same_subsamples_again():
+    X, y = noisy(1200)
+    settings = {"Cs": CS, "gammas": GAMMAS, "cv": 2, "search": "halving", "warm_start": True}
+    one, same = (KernelSVCCV(**settings).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(one.cv_results_["dropped_score"], same.cv_results_["dropped_score"])
+
+
 def test_a_search_out_of_time_before_its_last_round_says_what_to_change():
     X, y = noisy(3000)
     with pytest.raises(ValueError, match="max_seconds=1e-06 ended the search before its first cell"):
