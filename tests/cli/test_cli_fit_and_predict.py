@@ -96,7 +96,7 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     lines = [",".join([*map(str, row), name]) for row, name in zip(X, names, strict=True)]
     (tmp_path / "iris.csv").write_text("\n".join(lines))
     shown = outcome(kernbench("fit", "iris.csv", "--test-size", "0.2", "--out", "m.npz"))
-    assert "3 pairs of classes" in shown["objective"] and shown["examples"] == "120 × 4"
+    assert "largest of 3 problems" in shown["objective"] and shown["examples"] == "120 × 4"
     assert shown["classes"] == "setosa, versicolor, virginica"
     model = load_model(tmp_path / "m.npz")
     assert shown["objective"].startswith(f"{max(model.objective_):.6g} (largest")
@@ -104,6 +104,21 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     rows = kernbench("predict", "m.npz", "iris.csv", "--decision").stdout.splitlines()
     assert rows[0] == "prediction,decision_setosa,decision_versicolor,decision_virginica"
     assert rows[1].startswith("setosa,")
+
+
+@pytest.mark.parametrize("field, name", [("objective_", "objective"), ("duality_gap_", "duality gap")])
+def test_no_largest_is_printed_where_that_of_one_problem_is_not_known(kernbench, tmp_path, monkeypatch, field, name):
+    """As after Ctrl-C, which leaves problems that were not begun."""
+    fit = KernelSVC.fit
+
+    def incomplete(self, X, y):
+        fit(self, X, y)
+        setattr(self, field, np.array([1.5, np.nan, 0.5]))
+
+    monkeypatch.setattr(KernelSVC, "fit", incomplete)
+    (tmp_path / "three.csv").write_text("".join(f"{i},{i % 3}\n" for i in range(30)))
+    shown = outcome(kernbench("fit", "three.csv"))
+    assert {key for key, value in shown.items() if value == "–"} == {name}
 
 
 def test_probabilities_of_a_calibrated_model_are_written_for_each_class(kernbench, refused, moons, tmp_path):

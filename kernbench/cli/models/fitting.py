@@ -245,9 +245,7 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
     from kernbench.cli.models.scores import scores
     from kernbench.report import text
 
-    objectives = np.atleast_1d(model.objective_)
-    gaps = np.atleast_1d(np.nan if model.duality_gap_ is None else model.duality_gap_)
-    pairs = "" if len(objectives) == 1 else f" (largest of {len(objectives)} pairs of classes)"
+    gap = np.nan if model.duality_gap_ is None else model.duality_gap_
     status = model.status_ if isinstance(model.status_, str) else text.listed(dict.fromkeys(model.status_))
     rows = [("examples", f"{examples[0]:,} × {examples[1]:,}")]
     if task != "regress":
@@ -268,8 +266,8 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
         if hasattr(model, "best_score_"):
             rows.append(("cross-validated score", f"{model.best_score_:.5g}"))
     rows += [
-        ("objective", f"{np.max(objectives):.6g}{pairs}"),
-        ("duality gap", "–" if np.isnan(gaps).all() else f"{np.nanmax(gaps):.3g}{pairs}"),
+        ("objective", _largest(model.objective_, 6)),
+        ("duality gap", _largest(gap, 3)),
         ("ended", status),
         ("time", text.seconds(seconds)),
         ("iterations", f"{int(np.sum(model.n_iter_)):,}"),
@@ -280,3 +278,13 @@ def _print_outcome(task, model, examples, X, y, X_test, y_test, seconds):
     width = max(20, *(len(name) + 1 for name, _ in rows))
     for name, value in rows:
         click.echo(f"{name:<{width}}{value}")
+
+
+def _largest(values, digits):
+    """Return the largest of the values of all problems, as text; a dash where one of them is not known."""
+    import numpy as np
+
+    values = np.atleast_1d(values)
+    if np.isnan(values).any():
+        return "–"
+    return f"{np.max(values):.{digits}g}" + (f" (largest of {len(values)} problems)" if len(values) > 1 else "")
