@@ -104,6 +104,9 @@ def test_text_labels_and_three_classes(kernbench, tmp_path):
     rows = kernbench("predict", "m.npz", "iris.csv", "--decision").stdout.splitlines()
     assert rows[0] == "prediction,decision_setosa,decision_versicolor,decision_virginica"
     assert rows[1].startswith("setosa,")
+    kernbench("fit", "iris.csv", "--set", "decision_function_shape=ovo", "--out", "pairs.npz")
+    rows = kernbench("predict", "pairs.npz", "iris.csv", "--decision").stdout.splitlines()
+    assert rows[0] == "prediction,decision_0,decision_1,decision_2"  # three pairs, which are not the classes
 
 
 @pytest.mark.parametrize("field, name", [("objective_", "objective"), ("duality_gap_", "duality gap")])

@@ -62,7 +62,7 @@ def command(model_file, data, out, decision, probabilities, label):
     predicted = model.predict(X)
     columns = {}
     if decision:
-        columns |= _decision_columns(model.decision_function(X), model.classes_)
+        columns |= _decision_columns(model.decision_function(X), model)
     if probabilities:
         columns |= {f"probability_{name}": values for name, values in zip(model.classes_, model.predict_proba(X).T)}
     if out is None:
@@ -76,12 +76,13 @@ def command(model_file, data, out, decision, probabilities, label):
     click.echo(summary(task, model, predicted, y), err=out is None)
 
 
-def _decision_columns(values, classes):
-    """Return the decision values by the name of their column."""
+def _decision_columns(values, model):
+    """Return the decision values by the name of their column: the class, or the number of the pair of classes."""
     if values.ndim == 1:
         return {"decision": values}
-    names = classes if values.shape[1] == len(classes) else range(values.shape[1])
-    return {f"decision_{name}": column for name, column in zip(names, values.T)}
+    of_pairs = getattr(model, "decision_function_shape", "ovr") == "ovo"  # three classes have three pairs
+    names = range(values.shape[1]) if of_pairs else model.classes_
+    return {f"decision_{name}": column for name, column in zip(names, values.T, strict=True)}
 
 
 def _write(file, labels, columns):
