@@ -268,6 +268,26 @@ def test_columns_of_a_table_are_those_of_the_fit_in_their_order(kernbench, refus
     assert kernbench("predict", "m.npz", "swapped.csv").exit_code == 0  # the names of the fit are not known
 
 
+def test_a_header_of_numbers_is_known_by_the_names_of_the_fit(kernbench, refused, tmp_path):
+    """As pandas writes columns without names; without these names it would be an example."""
+    rows = [f"{a:.3f},{b:.3f},{c:.3f}" for a, b, c in np.random.default_rng(0).normal(size=(40, 3))]
+    labelled = [f"{row},{i % 2}" for i, row in enumerate(rows)]
+    for name, header, lines in (
+        ("train", "0,1,2,y", labelled),
+        ("quoted", '"0","1","2","y"', labelled),
+        ("bare", "0,1,2", rows),
+        ("none", "0,1,2", []),
+    ):
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+    assert kernbench("fit", "train.csv", "--label", "y", "--out", "m.npz").exit_code == 0
+    result = kernbench("predict", "m.npz", "bare.csv", "--out", "p.csv")
+    assert result.exit_code == 0 and "40 examples, no labels" in result.stdout
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 41
+    assert "of 40 examples" in kernbench("predict", "m.npz", "train.csv").stderr
+    assert "found a header but no examples" in refused("predict", "m.npz", "none.csv")
+    assert "%" in outcome(kernbench("fit", "quoted.csv", "--test", "train.csv"))["test error"]
+
+
 @pytest.mark.parametrize("options", [(), ("--estimator", "doublystochasticclassifier", "--chunk-rows", "50")])
 def test_a_column_without_a_name_is_told_since_it_may_hold_row_numbers(kernbench, tmp_path, options):
     lines = [f"{i},{np.sin(7 * i):.3f},class {i % 7}" for i in range(35)]

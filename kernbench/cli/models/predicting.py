@@ -30,7 +30,8 @@ def command(model_file, data, out, decision, probabilities, label):
 
     The output is CSV, one row for each example, in their order. Where DATA has labels, the error is printed.
     A table with exactly as many columns as the model has features is read as one without labels. Where the model was
-    fitted to columns with names, those of a table with a header must be the same, in the same order.
+    fitted to columns with names, those of a table with a header must be the same, in the same order. A first line of
+    just these names is a header, even if they are numbers.
 
     \b
     Examples:

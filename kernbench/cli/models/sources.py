@@ -44,14 +44,23 @@ def column_names(source, label):
     label : int, str or None
         The label column, which is left out.
     """
+    layout = _layout_of(source, label)
+    return layout and layout.names and _without_label(layout.names, layout)
+
+
+def _layout_of(source, label):
+    """Return the layout of a table; None of other files, and of data sets."""
     from kernbench.datasets.readers.chunks import COLUMN_FORMATS
     from kernbench.datasets.readers.delimited_layout import detect_layout
     from kernbench.datasets.readers.detect import format_of
 
     if not is_file(source) or Path(source).suffix.lower() in (".npy", *COLUMN_FORMATS) or format_of(source) != "csv":
         return None
-    layout = detect_layout(source, label, None, "auto")
-    return layout.names and [name for i, name in enumerate(layout.names) if i != layout.label]
+    return detect_layout(source, label, None, "auto")
+
+
+def _without_label(fields, layout):
+    return [field for i, field in enumerate(fields) if i != layout.label]
 
 
 def names_in_folder(folder, label):
@@ -162,10 +171,21 @@ def test_rows(test, label, n_features, names=None):
         return None, None
     if not is_file(test):
         raise FileNotFoundError(f"there is no file {test}")
-    from kernbench.datasets import read_file
+    return _read(test, label, n_features, names)
 
-    X, y = read_file(test, label=label, n_features=n_features)
-    check_names(test, label, names)
+
+def _read(source, label, n_features, names):
+    """Read examples for a model; `names` are those of its columns, if they are known, see `check_names`.
+
+    A first line of just these names is a header, even if they are numbers, which `read_file` takes for an example.
+    """
+    from kernbench.datasets import read_csv, read_file
+
+    layout = None if names is None else _layout_of(source, label)
+    if layout is not None and _without_label(layout.first, layout) == list(names):
+        return read_csv(source, label=label, header=True)
+    X, y = read_file(source, label=label, n_features=n_features)
+    check_names(source, label, names)
     return X, y
 
 
@@ -200,8 +220,6 @@ def rows_to_predict(source, model, *, label=-1, names=None):
     X : ndarray or CSR matrix
     y : ndarray or None
     """
-    from kernbench.datasets import read_file
-
     n_features = model.n_features_in_
     if not is_file(source):
         data = load_named(source)
@@ -210,8 +228,7 @@ def rows_to_predict(source, model, *, label=-1, names=None):
         return like(data.X_test, getattr(model, "support_vectors_", data.X_test)), data.y_test
     if not _has_labels(source, n_features):
         label = None
-    X, y = read_file(source, label=label, n_features=n_features)
-    check_names(source, label, names)
+    X, y = _read(source, label, n_features, names)
     return like(X, getattr(model, "support_vectors_", X)), y
 
 

@@ -24,8 +24,10 @@ class Layout:
     delimiter : str
         One character; a blank stands for any run of blanks and tabs.
     n_columns : int
+    first : list of str
+        The fields of the first line.
     names : list of str or None
-        The fields of the header; None without a header.
+        The same if it is a header; None without a header.
     label : int or None
         Position of the label column, from 0; None without labels.
     text_labels : bool
@@ -36,6 +38,7 @@ class Layout:
 
     delimiter: str
     n_columns: int
+    first: list
     names: list | None
     label: int | None
     text_labels: bool
@@ -82,6 +85,7 @@ def detect_layout(path, label, delimiter, header):
     return Layout(
         delimiter=delimiter,
         n_columns=len(first),
+        first=first,
         names=first if named else None,
         label=position,
         text_labels=position is not None and position < len(example) and not is_number(example[position]),
