@@ -154,8 +154,11 @@ def split(line, delimiter):
     """Split a line into its fields, without quotes and surrounding blanks."""
     if delimiter == BLANKS:
         return line.split()
-    # The csv module, which limits fields to 128 KiB, is needed for quotes only.
-    fields = next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
+    try:  # the csv module is needed for quotes only
+        fields = next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
+    except csv.Error:  # a field above its limit of 128 KiB: the rest of a line with an open quote, see `has_open_quote`
+        start = line.rindex('"')
+        fields = [*line[:start].split(delimiter)[:-1], line[start + 1 :]]
     return [field.strip() for field in fields]
 
 

@@ -89,6 +89,8 @@ def test_a_given_delimiter_is_used(write):
         ("1,2,1\n3,4,nan\n", 2, "3", "labels must be finite"),
         ('1,2,a\n3,4,"b\n5,6,c\n', 2, "3", "the quote is not closed on its line"),
         ("1,2,1\n3,\0,1\n", 2, "2", "found '\\x00'"),
+        (f'1,{"2," * 70_000}1\n3,"{"4," * 70_000}1\n', 2, "2", f"found '{'4,' * 19}4…': the quote is"),
+        (f'{"a," * 70_001}y\n3,"{"4," * 70_000}1\n', 2, "2 ('a')", f"found '{'4,' * 19}4…': the quote is"),
         ("\0\1,2\n", 1, "1", "a binary file; expected text"),
         (b"1,2,1\n3,\xe9,1\n", 2, "3", "found the byte 0xe9, expected UTF-8 text"),
         ("1 2 1\n3 x 1\n5 6 1\n", 2, "2", "found 'x', expected a number"),
