@@ -132,6 +132,12 @@ def test_a_solver_that_counts_cached_rows_itself_breaks_the_contract(write_plugi
         LAWS["keeps the contract"](entry)
 
 
+def test_a_solution_may_have_a_state_of_booleans(write_plugin):
+    change = ("self._f()), self.n_iter)", 'self._f()), self.n_iter, {"is_at_bound": self.beta >= self.upper})')
+    (entry,) = plugins.load(write_plugin("mine", change)).solvers
+    LAWS["returns copies"](entry)
+
+
 TWO_CORES = (
     ('    losses = ("hinge",)', '    compiled_core, reference_core = "_mine", __name__\n    losses = ("hinge",)'),
     ("random_state=None, initial=None\n    ):\n",
