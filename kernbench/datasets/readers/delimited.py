@@ -55,7 +55,7 @@ def read_csv(
         the first, numbers and text mixed in the label column, integers that are the same number in float64 among
         labels that need it, an empty or truncated file.
     ValueError
-        If there is no such column.
+        If there is no such column, or several have the name.
 
     Notes
     -----

@@ -134,6 +134,8 @@ def _label_position(path, label, first, header):
         return None
     if isinstance(position, str):
         if label in first and header is not False:
+            if first.count(label) > 1:  # each might hold the labels, and the others would be features
+                raise ValueError(f"{path}: column {label!r} occurs {first.count(label)} times: give its position")
             return first.index(label)
         raise ValueError(f"{path}: " + unknown_name("column", label, first))
     if not -len(first) <= position < len(first):

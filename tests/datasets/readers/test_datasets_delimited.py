@@ -159,6 +159,14 @@ def test_an_unknown_label_column_is_answered_with_the_nearest(write):
         read_csv(path, label=3)
 
 
+def test_a_label_column_whose_name_occurs_twice_is_chosen_by_position(write):
+    path = write("table.csv", "y,x,y\n1,2,3\n")
+    with pytest.raises(ValueError, match="table.csv: column 'y' occurs 2 times: give its position"):
+        read_csv(path, label="y")
+    assert read_csv(path, label=2)[1].tolist() == [3]
+    assert read_csv(path, label="x")[1].tolist() == [2]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
