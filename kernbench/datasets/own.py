@@ -1,5 +1,6 @@
 """A data file of the user's own as a data set, with labels as the solvers take them and a test part drawn from it."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ TEST_SHARE = 0.25
 def load_own(path: str | Path, split_seed: int = 0) -> Dataset:
     """Load a data file; a quarter of its rows, drawn by a seed, stratified by class, is the test part.
 
+    Each class has a row in both parts; the test part of a file with rare classes may be larger for it.
     Two classes become -1 and +1, in the order of the labels; more become 0, 1, …; labels that are not whole numbers
     are the targets of a regression.
 
@@ -41,7 +43,7 @@ def load_own(path: str | Path, split_seed: int = 0) -> Dataset:
     n = len(y)
     if n < 8:
         raise ValueError(f"{path}: {n} rows are too few to train and test with; 8 are the least")
-    draw = random_indices if task == "regression" else stratified_indices
+    draw = random_indices if task == "regression" else partial(stratified_indices, left=1)
     train, test = split_indices(y, n - round(TEST_SHARE * n), split_seed, draw)
     parts = X[train], y[train], X[test], y[test]
     return Dataset(

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def stratified_indices(y, size, rng):
+def stratified_indices(y, size, rng, left=0):
     """Draw `size` distinct rows; each class keeps its share, to the nearest whole number.
 
     Parameters
@@ -12,6 +12,8 @@ def stratified_indices(y, size, rng):
     size : int
         At most n. If it is at least the number of classes, each class gets a row.
     rng : numpy.random.Generator
+    left : int, default=0
+        Rows of each class that are not drawn, at least. Fewer than `size` are drawn where a share would leave fewer.
 
     Returns
     -------
@@ -19,7 +21,7 @@ def stratified_indices(y, size, rng):
         In increasing order, which is that of the file.
     """
     classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    wanted = _allot(counts, size)
+    wanted = np.minimum(_allot(counts, size), counts - left)
     rows = [rng.choice(np.flatnonzero(codes == c), wanted[c], replace=False) for c in range(len(classes))]
     return np.sort(np.concatenate(rows))
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernbench.datasets import load_own, write_npz
+from kernbench.datasets.splits import split_indices
 
 
 @pytest.fixture
@@ -52,6 +53,23 @@ def test_a_seed_is_a_whole_number(file, seed):
 def test_eight_rows_are_enough(file):
     data = load_own(file([0, 1] * 4))
     assert (data.n_train, data.n_test) == (6, 2) and set(data.y_train) == set(data.y_test) == {-1, 1}
+
+
+@pytest.mark.parametrize("labels", [[0] * 2 + [1] * 998, [0, 1] * 2 + [2] * 96, list(range(10)) * 2])
+def test_a_rare_class_is_in_both_parts(file, labels):
+    data = load_own(file(labels))
+    assert set(data.y_train) == set(data.y_test) and len(set(data.y_test)) == len(set(labels))
+    rows = {tuple(row) for row in np.vstack([data.X_train, data.X_test])}
+    assert len(rows) == len(labels)
+
+
+def test_without_rare_classes_a_split_is_that_of_all_data_sets(file):
+    y = np.repeat([-1, 1], [13, 28])
+    data = load_own(file(y), split_seed=3)
+    train, test = split_indices(y, 31, 3)
+    X = np.random.default_rng(0).normal(size=(41, 3))
+    np.testing.assert_array_equal(data.X_train, X[train])
+    np.testing.assert_array_equal(data.X_test, X[test])
 
 
 @pytest.mark.parametrize(
