@@ -164,6 +164,7 @@ def test_the_seed_decides_the_split(kernbench, moons):
         ("'1'", "1"),
         ("[1, 2]", [1, 2]),
         ("1 +", "1 +"),
+        ("{[1]: 2}", "{[1]: 2}"),  # a list is no key
     ],
 )
 def test_values_are_read_as_python_writes_them(text, value):
@@ -178,6 +179,7 @@ def test_values_are_read_as_python_writes_them(text, value):
         ("C=", "name=value"),
         ("C=-1", "positive"),
         ("C=ten", "'ten'"),
+        ("class_weight={[1]: 2}", "class_weight must be"),
         ("kernel=precomputed", "from Python"),
         ("verbose=1", "unknown KernelSVC parameter"),
     ],
