@@ -5,7 +5,9 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from kernbench._random import as_generator
+from kernbench.kernels.base import squared_norms
 from kernbench.kernels.blocks import as_rows
+from kernbench.kernels.engine.operands.centre import centre_of_sparse, moved
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.numbers import check_name
 
@@ -77,22 +79,44 @@ def _euclidean(X):
     """The median of the distances of all pairs."""
     if X.shape[1] <= GEMM_FEATURES:
         return _median(pdist(X.toarray() if sparse.issparse(X) else X))
-    if sparse.issparse(X):
-        return _median(_by_products(X.astype(np.float64))[0])
-    # |x|^2 + |z|^2 - 2<x, z> cancels far from the origin, so rows are centred: by the mean and, if that is not accurate
-    # enough, by the median, which a few outliers do not move. Clusters far from each other have no common centre.
-    for centre in (np.mean, np.median):
-        rows = X.astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            rows -= centre(rows, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in _centred(X):
             distances, least = _by_products(rows)
-        n_pairs, median = len(distances), _median(distances)
-        if np.count_nonzero(least > median) <= FEW_PAIRS * n_pairs and not np.isnan(median):
-            return median
+            n_pairs, median = len(distances), _median(distances)
+            if np.count_nonzero(least > median) <= FEW_PAIRS * n_pairs and not np.isnan(median):
+                return median
+        if sparse.issparse(X):
+            return _median(_by_differences(X))
     copies = np.unique(X, axis=0, return_counts=True)[1]
     if np.sum(copies * (copies - 1)) > X.shape[0] * (X.shape[0] - 1) / 2:
         return 0.0  # more than half of the pairs are equal
     return _median(pdist(X))
+
+
+def _centred(X):
+    """Yield X in float64, moved to one centre after another.
+
+    |x|^2 + |z|^2 - 2<x, z> cancels far from the origin, so dense rows are centred: by the mean and, if that is not
+    accurate enough, by the median, which a few outliers do not move. Sparse rows are taken as they are and, if that is
+    not accurate enough, centred in the columns without zeros, so that they stay sparse. Clusters far from each other
+    have no common centre.
+    """
+    if sparse.issparse(X):
+        rows = X.astype(np.float64)
+        yield rows
+        yield moved(rows, centre_of_sparse(rows))
+        return
+    for centre in (np.mean, np.median):
+        rows = X.astype(np.float64)
+        rows -= centre(rows, axis=0)
+        yield rows
+
+
+def _by_differences(X):
+    """Return the distances of all pairs of sparse rows, in no particular order, from the differences of rows."""
+    rows = X.astype(np.float64)
+    others = (moved(rows[i + 1 :], rows[i : i + 1].toarray().ravel()) for i in range(X.shape[0] - 1))
+    return np.sqrt(np.concatenate([squared_norms(differences) for differences in others]))
 
 
 def _by_products(X):

@@ -117,6 +117,18 @@ def test_rows_afar_do_not_round_away_the_distances_of_the_others(far, n_far):
     assert median_distance(X) == pytest.approx(np.median(pdist(X)), rel=1e-6)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("far", [1e7, 1e9, 1e200])
+@pytest.mark.parametrize("n_zeros", [0, 15])
+def test_a_column_afar_does_not_round_away_the_distances_of_sparse_rows(far, n_zeros):
+    """Without zeros, the column can be centred; with some, it would not stay sparse."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, MANY)) * (rng.random((60, MANY)) < 0.2)
+    X[:, 0] = far
+    X[:n_zeros, 0] = 0.0
+    assert median_distance(sparse.csr_matrix(X)) == pytest.approx(np.median(pdist(X)), rel=1e-6)
+
+
 def test_mostly_equal_rows_and_few_features():
     X = np.zeros((50, MANY))
     X[:10] = np.random.default_rng(0).normal(size=(10, MANY))
