@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernbench.kernels.constants import LIMITS, check_constants
-from kernbench.kernels.functions import Kernel, Linear, Precomputed
+from kernbench.kernels.functions import CentredLinear, Kernel, Linear, Precomputed
 from kernbench.validation.arrays import first_not_finite
 
 
@@ -68,8 +68,11 @@ def _check_values(X, kernel, dtype, wider, largest):
     if (kernel.translation_invariant or type(kernel) is Linear) and bound < limit:
         return  # its diagonal is constant, or has this bound
     with np.errstate(over="ignore"):
-        bound = max(bound, kernel.diagonal(np.sqrt([[bound]]))[0])  # the diagonal does not decrease along a ray
-        if not bound < limit:  # the bound is rough: check the rows themselves
+        if isinstance(kernel, CentredLinear):  # which has a number for each column, and so no row of one entry
+            bound = np.inf
+        else:
+            bound = max(bound, kernel.diagonal(np.sqrt([[bound]]))[0])  # the diagonal does not decrease along a ray
+        if not bound < limit:  # the bound is rough, or missing: check the rows themselves
             bound = max(Linear().diagonal(X).max(), kernel.diagonal(X).max())
     if bound < limit:
         return

@@ -30,6 +30,7 @@ from kernbench.kernels import (
 from kernbench.kernels.blocks import matmul
 from kernbench.kernels.constants import check_constants
 from kernbench.kernels.domain import check_range, takes_no_negative
+from kernbench.kernels.functions import CentredLinear
 from kernbench.kernels.names import NAMES, resolve_kernel
 from kernbench.kernels.rows import KernelRows
 from kernbench.reference.kernels.rows import evaluate
@@ -180,3 +181,11 @@ def test_the_largest_value_counts_whatever_its_sign_and_the_rows_as_they_are(sto
 def test_the_columns_of_a_precomputed_kernel_are_its_training_rows():
     with pytest.raises(ValueError, match="has 3 columns for 2 training rows"):
         Precomputed()(np.ones((4, 3)), np.ones((2, 2)))
+
+
+def test_a_kernel_of_given_columns_is_checked_on_the_rows_themselves():
+    """It has no value for a row of one entry, which bounds the values of other kernels."""
+    rows, kernel = sparse.csr_matrix([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]), CentredLinear((0.5, 1.0, 1.0))
+    check_range(rows, kernel, "float32")
+    with pytest.raises(ValueError, match="X holds values up to 3e.20, too large for this kernel in float32"):
+        check_range(1e20 * rows, kernel, "float32")

@@ -1,5 +1,7 @@
 """KernelSVR in place of scikit-learn's SVR: the same models, attributes, weights, paths, bad input."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,6 +9,11 @@ from sklearn.svm import SVR
 
 import kernbench
 from kernbench import KernelRegressor, KernelSVR
+from kernbench.estimators.fit import solver_data
+from kernbench.estimators.regression import tasks
+from kernbench.kernels.functions import CentredLinear
+from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.two_precisions import TwoPrecisionRows
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +121,28 @@ def test_a_limit_of_steps_ends_the_run(numbers):
     with pytest.warns(match="stopped at max_iter=5"):
         model = KernelSVR(max_iter=5).fit(X, y)
     assert model.status_ == "max_iter" and model.duality_gap_ > 0.0 and model.n_iter_[0] == 5
+
+
+@pytest.mark.parametrize(
+    "Model", [partial(KernelSVR, C=1e-3), partial(KernelRegressor, "epsilon_insensitive", alpha=0.4, solver="smo")]
+)
+def test_a_linear_fit_to_many_sparse_rows_begins_in_float32(Model, monkeypatch):
+    """Its kernel subtracts the means of the columns, most entries of which are not stored."""
+    seen, made = [], tasks.make_rows
+
+    def make_rows(*args, **settings):
+        seen.append(made(*args, **settings))
+        return seen[-1]
+
+    monkeypatch.setattr(tasks, "make_rows", make_rows)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2600, 200)) * (rng.random((2600, 200)) < 0.22)
+    y = X[:, 0] + 0.3 * rng.normal(size=len(X)) + 7.0
+    rows = sparse.csr_matrix(X)
+    refined = Model(kernel="linear", dtype="float64", tol=1e-5).fit(rows, y)
+    monkeypatch.setattr(solver_data, "TWO_PRECISIONS_ROWS", len(X))
+    plain = Model(kernel="linear", dtype="float64", tol=1e-5).fit(rows, y)
+    assert [type(rows) for rows in seen] == [TwoPrecisionRows, KernelRows]
+    assert isinstance(seen[0].kernel, CentredLinear)
+    assert refined.converged_ and refined.dtype_ == plain.dtype_ == "float64"
+    np.testing.assert_allclose(refined.predict(rows), plain.predict(rows), atol=1e-3)
