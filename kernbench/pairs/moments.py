@@ -62,13 +62,21 @@ def squared_hessian_product(y: ArrayLike, v: ArrayLike, sample_weight: ArrayLike
     Returns
     -------
     ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If labels, weights or v are invalid, or differences of entries of v overflow.
     """
     classes = list(_classes(y, sample_weight))
     v = checked_scores(v, len(y), name="v")
-    means = [shares @ v[members] for members, shares in classes]
     product = np.empty(len(v))
-    for (members, shares), opposite in zip(classes, reversed(means)):
-        product[members] = 2 * shares * (v[members] - opposite)
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = [shares @ v[members] for members, shares in classes]
+        for (members, shares), opposite in zip(classes, reversed(means)):
+            product[members] = 2 * shares * (v[members] - opposite)
+    if not np.all(np.isfinite(product)):
+        raise ValueError("the entries of v are too far apart for float64 arithmetic: rescale them")
     return product
 
 
@@ -93,6 +101,11 @@ def difference_moments(
     -------
     m : ndarray of shape (n_features,)
     M : ndarray of shape (n_features, n_features)
+
+    Raises
+    ------
+    ValueError
+        If rows, labels or weights are invalid, or products of differences overflow.
     """
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or len(X) != len(y):
@@ -100,13 +113,17 @@ def difference_moments(
     if not np.all(np.isfinite(X)):
         raise ValueError("X must be finite, but contains NaN or infinity")
     means, second = [], np.zeros((X.shape[1], X.shape[1]))
-    for members, shares in _classes(y, sample_weight):
-        rows = X[members]
-        means.append(shares @ rows)
-        rows = (rows - means[-1]) * np.sqrt(shares)[:, None]
-        second += rows.T @ rows
-    first = means[0] - means[1]
-    return first, second + np.outer(first, first)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for members, shares in _classes(y, sample_weight):
+            rows = X[members]
+            means.append(shares @ rows)
+            rows = (rows - means[-1]) * np.sqrt(shares)[:, None]
+            second += rows.T @ rows
+        first = means[0] - means[1]
+        second += np.outer(first, first)
+    if not np.all(np.isfinite(second)):  # nor would its diagonal be if `first` were not
+        raise ValueError("the rows of X are too far apart for float64 arithmetic: rescale them")
+    return first, second
 
 
 def _classes(y, sample_weight):

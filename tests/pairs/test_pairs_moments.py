@@ -73,3 +73,13 @@ def test_bad_input_is_refused():
         difference_moments(np.zeros((3, 2)), [1, -1])
     with pytest.raises(ValueError, match="finite"):
         difference_moments(np.full((2, 2), np.nan), [1, -1])
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_too_far_apart_are_refused():
+    far = 1e200 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1], [0, 0]])
+    for X, y in ((far, [1, 1, 1, 1, -1]), ([[1e200], [-1e200]], [1, -1]), ([[1e308], [-1e308]], [1, -1])):
+        with pytest.raises(ValueError, match="rows of X are too far apart for float64 arithmetic: rescale them"):
+            difference_moments(X, y)
+    with pytest.raises(ValueError, match="entries of v are too far apart for float64 arithmetic: rescale them"):
+        squared_hessian_product([1, -1], [1e308, -1e308])
