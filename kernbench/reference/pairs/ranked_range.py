@@ -10,7 +10,7 @@ from kernbench.reference.pairs.window import RankedLoss, top_shares
 
 
 class RankedRange(RankedLoss):
-    """The losses of ranks m to n of one list (twin of :class:`kernbench.pairs.RankedRange`)."""
+    """The losses of ranks m + 1 to n of one list (twin of :class:`kernbench.pairs.RankedRange`)."""
 
     def __init__(self, y, ranked_range, *, loss="log_loss", sample_weight=None):
         self.of_margin = loss in MARGIN_LOSSES
