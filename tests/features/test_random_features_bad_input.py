@@ -147,6 +147,27 @@ def test_values_too_large_for_the_kernel():
         RandomFeatures(Polynomial(3)).fit(rows)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("make", "rows"),
+    [
+        (lambda form: RandomFeatures("poly", 16, degree=20, form=form), 1e-9 * X),
+        (lambda form: RandomFeatures("poly", 16, form=form), 1e110 * X),
+        (lambda form: RandomFeatures(Polynomial(1100, 1.0, 1e-3), 16, form=form), X),
+    ],
+    ids=["large scale", "small scale", "high degree"],
+)
+def test_a_power_series_that_float64_does_not_hold_is_refused_with_a_remedy(make, rows):
+    with pytest.raises(ValueError, match="Polynomial: the coefficients of its power series.*form='tensor-sketch'"):
+        make("random-degree").fit(rows)
+    assert np.isfinite(make("tensor-sketch").fit_transform(rows)).all()
+
+
+def test_coefficients_whose_sum_overflows_are_refused():
+    with pytest.raises(ValueError, match="DotProduct: the coefficients of its power series.*scale the coefficients"):
+        FeatureBlocks(DotProduct((1e308, 1e308)), 8, 3)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

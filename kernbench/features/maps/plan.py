@@ -80,7 +80,8 @@ def plan(kernel, n_columns, n_features_in, form="auto", draws="iid", may_be_exac
     Raises
     ------
     ValueError
-        For a kernel without random features, and for a form or draws that it does not have.
+        For a kernel without random features, for a form or draws that it does not have, and for a power series whose
+        coefficients do not fit float64.
     """
     if form == "exact" and not may_be_exact:
         raise ValueError("form='exact' has finitely many features, so it cannot be drawn in blocks; take form='random'")

@@ -91,13 +91,32 @@ def _powers_of_two(first, n_columns):
             first += 1 << bit
 
 
+@np.errstate(over="ignore", invalid="ignore")  # coefficients that overflow are refused
 def power_series(kernel):
-    """Return a_0, a_1, ...: the kernel as a power series of the inner product."""
+    """Return a_0, a_1, ...: the kernel as a power series of the inner product.
+
+    Raises
+    ------
+    ValueError
+        If the coefficients or their sum overflow, or all coefficients underflow.
+    """
     if isinstance(kernel, Polynomial):
-        p = int(kernel.degree)
-        series = [comb(p, n) * kernel.c ** (p - n) * kernel.scale**n for n in range(p + 1)]
-        return np.array(series, dtype=np.float64)
-    return np.asarray(kernel.coefficients, dtype=np.float64)
+        remedy = "scale the features, lower the degree or, outside of products, take form='tensor-sketch'"
+        try:
+            series = np.array(_binomial_series(kernel), dtype=np.float64)
+        except OverflowError:  # which Python's numbers raise
+            series = np.array([np.inf])
+    else:
+        remedy = "scale the coefficients"
+        series = np.asarray(kernel.coefficients, dtype=np.float64)
+    if not 0 < series.sum() < np.inf:
+        raise ValueError(f"{type(kernel).__name__}: the coefficients of its power series do not fit float64: {remedy}")
+    return series
+
+
+def _binomial_series(kernel):
+    p = int(kernel.degree)
+    return [comb(p, n) * kernel.c ** (p - n) * kernel.scale**n for n in range(p + 1)]
 
 
 @dataclass(frozen=True)
