@@ -168,6 +168,16 @@ def test_coefficients_whose_sum_overflows_are_refused():
         FeatureBlocks(DotProduct((1e308, 1e308)), 8, 3)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kernel", [Gaussian(1e-39), Gaussian(1e-39) * Gaussian(1.0)], ids=["single", "product"])
+def test_a_length_scale_too_small_for_float32_is_refused(kernel):
+    """Frequencies of factors add up in float64, and the sum overflowed to features that were NaN."""
+    rows, features = np.zeros((2, 3)), RandomFeatures(kernel, 4)
+    with pytest.raises(ValueError, match=r"length scale of Gaussian\(sigma=1e-39\) is too small for.* in float32"):
+        features.fit_transform(rows.astype(np.float32))
+    assert np.isfinite(features.fit_transform(rows)).all()
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -21,7 +21,7 @@ from scipy import sparse
 from kernbench.features.draws.fastfood import draw_factors, padded_length
 from kernbench.features.draws.frequencies import draw_frequencies
 from kernbench.features.draws.spans import Purpose, segments
-from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES, length_scale
+from kernbench.features.draws.spectral_densities import SPECTRAL_DENSITIES, in_precision, length_scale
 from kernbench.features.maps.forms import FOURIER, LAPLACE, SIGNED
 from kernbench.features.maps.projections._fastfood import project_fastfood
 from kernbench.features.maps.projections._products import multiply_dense, multiply_sparse
@@ -180,6 +180,8 @@ class ProjectionMap(FeatureMap):
                 offsets = phase if phase is not None else offsets
             matrices.append(total)
         W = matrices[0] if len(matrices) == 1 else np.hstack(matrices)
+        if self.trigonometric:  # frequencies of single factors were checked, their sum was not
+            W = in_precision(W, min((kernel for _, kernel in self.factors), key=length_scale), dtype)
         W = W.astype(dtype, copy=False)
         if self.finish == "exponential" and dtype == np.float32:
             np.clip(W, None, np.finfo(np.float32).max, out=W)  # 0 times infinity is not 0
