@@ -111,3 +111,13 @@ def test_unknown_rows_and_kernels_are_named():
         inputs.rows("point", 3, 2, 0)
     with pytest.raises(ValueError, match="gaussian"):
         catalogue.get("gausian")
+
+
+@pytest.mark.parametrize("scale", EXPERIMENT.scales)
+def test_words_tell_on_how_many_columns_errors_of_blocks_are(scale):
+    settings = [s for s in EXPERIMENT.scale(scale).settings if s.takes("block")]
+    (n_columns,) = {setting.arguments["n_columns"] for setting in settings}
+    (claim,) = [claim for claim in EXPERIMENT.claims if claim.metric == "float32_error"]
+    (table,) = [table for table in EXPERIMENT.tables if table.name == "blocks"]
+    assert f"rows of {n_columns} columns" in claim.text and f"errors on rows of {n_columns}" in table.caption
+    assert f"of {n_columns} columns" in EXPERIMENT.note

@@ -117,7 +117,7 @@ FIGURES = (
 TABLES = (
     MetricTable(
         "blocks",
-        "Kernel blocks, rows of 64 columns",
+        "Kernel blocks: rates on rows of 64 columns, errors on rows of 8",
         (
             *(f"{what}_{dtype}_64" for dtype in ("float32", "float64") for what in ("gemm_share", "speed_up")),
             "float32_error",
