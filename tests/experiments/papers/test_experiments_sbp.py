@@ -198,6 +198,14 @@ def test_measured_slopes_stand_beside_the_bounds():
         assert starts[solver, complexity.MEASURED] == pytest.approx(starts[solver, complexity.BOUND])
 
 
+def test_the_note_on_slopes_tells_that_their_sbp_has_no_slack_budget_of_its_own():
+    experiment = get("sbp-kernel-evaluations")
+    scale = experiment.scale("paper")
+    assert "nu" in scale.setting("adult").params and "nu" not in scale.setting("adult-by-size").params
+    (table,) = [table for table in experiment.tables if table.name == "slopes"]
+    assert "not the ν of Figure 2" in " ".join(table.notes) and "t² in its average" in " ".join(table.notes)
+
+
 # --- Lemma 3.2 ------------------------------------------------------------------------------------------------------
 
 
