@@ -14,6 +14,7 @@ from PIL import Image
 from kernbench._lazy import load
 from kernbench.datasets.errors import ChecksumMismatch, DatasetUnavailable
 from kernbench.experiments.papers.pauc.deep import images, measuring, photographs, planes
+from kernbench.experiments.papers.pauc.parts import RANGE
 from kernbench.experiments.registry import get
 from kernbench.experiments.run.cells import plan
 
@@ -86,6 +87,35 @@ def test_a_run_without_names_has_the_ends_of_the_map_and_one_grid_of_all_gammas(
     names = {setting.name for setting in by_default}
     for claim in EXPERIMENT.claims:
         assert claim.datasets is None or names & set(claim.datasets), claim.text
+
+
+# The places of digits that the words of a claim cover, by number of threes (1,077 are those of Table 5) and window.
+COVERED = {
+    "With ten positives": lambda n, low, high: n == 10,
+    "On the map, over rates up to 0.5": lambda n, low, high: n <= 100 and low == 0 and high == 0.5,
+    "On digits, over rates up to 0.01 or 0.05": lambda n, low, high: high <= 0.05,
+    "On digits at Table 5's imbalance, over wide": lambda n, low, high: n >= 100 and high == 0.5,
+    "On digits at Table 5's imbalance, over rates up to 0.01": lambda n, low, high: n >= 100 and high == 0.01,
+}
+
+
+def test_claims_on_digits_are_judged_on_all_that_their_words_cover():
+    digits = [s for s in EXPERIMENT.scale("paper").settings if s.name.startswith("mnist-")]
+    found = set()
+    for claim in EXPERIMENT.claims:
+        if claim.datasets is None:
+            continue
+        (covers,) = [rule for words, rule in COVERED.items() if claim.text.startswith(words)]
+        expected = {
+            setting.name
+            for setting in digits
+            if covers(setting.arguments.get("n_positive", 1077), *setting.params.get("fpr_range", RANGE))
+            and setting.takes(claim.method)
+            and setting.takes(claim.baseline)
+        }
+        assert set(claim.datasets) == expected, claim.text
+        found.add(claim.text)
+    assert len(found) == 7
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
