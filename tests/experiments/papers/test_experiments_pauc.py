@@ -6,7 +6,8 @@ from scipy import sparse
 
 from kernbench.datasets import Dataset
 from kernbench.datasets.generated.network_features import PREVALENCES
-from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train
+from kernbench.experiments.declare import Axis
+from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train, work
 from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE, STEPS
 from kernbench.solvers import registry
 
@@ -114,3 +115,28 @@ def test_every_pauc_that_agd_sbcd_has_in_the_paper_has_the_error_printed_beside_
 
 def test_the_note_on_ranked_ranges_tells_of_both_sets_with_fewer_rows_than_in_the_paper():
     assert "w8a 34,824 of the 49,749" in sorr.EXPERIMENT.note and "covtype 522,910 of" in sorr.EXPERIMENT.note
+
+
+def n_stages(limit, length):
+    """How many outer iterations begin within a limit of steps; `length` gives that of each."""
+    ends = np.cumsum([length(k) for k in range(limit)])
+    return int(np.searchsorted(ends, limit)) + 1
+
+
+def test_full_passes_that_the_rows_of_steps_leave_out_are_told():
+    agd, dca = (lambda k: 50 * (k + 1) ** 2), (lambda k: 100 * (k + 1) ** 2)
+    (table,) = [table for table in train.EXPERIMENT.tables if table.name == "passing"]
+    told = " ".join(table.notes)
+    limit = train.AGD_ITER
+    assert f"{n_stages(limit, agd)} in all" in told and f"{2 * n_stages(limit, dca)} in all" in told
+    note, limit = sorr.EXPERIMENT.note, sorr.STEPS
+    constant = 2 * n_stages(limit, lambda k: 100)
+    assert f"{n_stages(limit, agd)} in all" in note
+    assert f"{2 * n_stages(limit, dca)} with changing and {constant} with constant steps" in note
+    for experiment in (mu.EXPERIMENT, rates.EXPERIMENT):
+        assert "is not counted" in experiment.note
+    for experiment in (train.EXPERIMENT, EXPERIMENT, mu.EXPERIMENT, rates.EXPERIMENT, sorr.EXPERIMENT):
+        labels = [metric.label for metric in experiment.metrics if metric.name == "passes"]
+        axes = [axis for figure in experiment.figures for axis in vars(figure).values() if isinstance(axis, Axis)]
+        labels += [axis.label for axis in axes if axis.path == "trace.passes"]
+        assert set(labels) <= {work.READ}

@@ -7,6 +7,6 @@
 * `networks` (``pauc-deep``): Table 3, Figure 5, the deep half of Table 2; its images, methods and cells in `deep/`;
 * `sorr` (``sorr``): Figure 2: the sum of ranked range;
 * `splits`: published sets, split again;
-* `stand_ins`: for the five sets of radiographs;
+* `stand_ins`: for the five sets of radiographs; `work`: what is said of the rows that a fit reads;
 * `parts`: methods, data and metrics they share; `evaluation`, `training`, `peers`: how cells are measured.
 """

@@ -21,7 +21,6 @@ from kernbench.experiments.papers.pauc.parts import (
     EVALUATE,
     HERE,
     LAMBDAS,
-    METRICS,
     PAPER,
     RANGE,
     TASKS,
@@ -31,6 +30,7 @@ from kernbench.experiments.papers.pauc.parts import (
     stand_in,
 )
 from kernbench.experiments.papers.pauc.stand_ins import stand_ins
+from kernbench.experiments.papers.pauc.work import METRICS
 
 # pAUC on the test rows, and what is printed behind ±, by task; D1 to D5.
 TABLE = {
