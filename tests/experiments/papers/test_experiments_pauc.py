@@ -1,5 +1,7 @@
 """The experiments on partial AUC: splits anew, and the batches that LibAUC is given."""
 
+import inspect
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ from kernbench.experiments.declare import Axis
 from kernbench.experiments.papers.pauc import mu, peers, rates, sorr, splits, train, work
 from kernbench.experiments.papers.pauc.test import EXPERIMENT, PAPER_SCALE, STEPS
 from kernbench.solvers import registry
+from kernbench.solvers.ranking.svmpauc_tight import SVMpAUCTight
 
 RUNS = [
     (experiment, setting.name, method.name)
@@ -140,3 +143,19 @@ def test_full_passes_that_the_rows_of_steps_leave_out_are_told():
         axes = [axis for figure in experiment.figures for axis in vars(figure).values() if isinstance(axis, Axis)]
         labels += [axis.label for axis in axes if axis.path == "trace.passes"]
         assert set(labels) <= {work.READ}
+
+
+def test_the_c_of_svmpauc_tight_is_told_beside_the_papers_grid():
+    (C,) = {1 / m.params["alpha"] for m in train.EXPERIMENT.methods if m.params["solver"] == "svmpauc-tight"}
+    claims = [claim for claim in train.EXPERIMENT.claims if claim.baseline == "svmpauc-tight"]
+    assert claims and all(f"C = {C:,.0f}" in claim.text for claim in claims)
+    assert f"C = 1/α = {C:,.0f}" in train.EXPERIMENT.note and "the paper's grid, 10⁻³ to 1" in train.EXPERIMENT.note
+    alphas = {alpha for s in PAPER_SCALE.settings for alpha in s.params["search"]["alphas"]}
+    assert max(alphas) == 1.0 and min(alphas) == 1e-6 and "C = 1/α from 1 to 10⁶" in EXPERIMENT.note
+
+
+def test_the_note_tells_how_the_published_cutting_planes_are_changed():
+    held = inspect.signature(SVMpAUCTight).parameters["max_cuts"].default
+    plain = train.EXPERIMENT.method("svmpauc-tight").params
+    assert "max_cuts" not in plain["solver_options"] and plain["start"] == "logistic"
+    assert f"at most {held} cuts" in train.EXPERIMENT.note and "starts from the logistic" in train.EXPERIMENT.note

@@ -182,7 +182,8 @@ EXPERIMENT = Experiment(
     "Appendix E.2.",
     note="The paper's Algorithm 1 keeps a λ for each positive; ours has one exact threshold on scores instead. "
     "α is chosen for every method alike, by the pAUC of a quarter of the training rows, of at most 50,000 of "
-    "them; every repeat draws another test part. Before that, c, C, L, μ′ and γ′ are chosen on the same "
+    "them; every repeat draws another test part. Of SVMpAUC-tight that is C = 1/α from 1 to 10⁶, of which only C = 1 "
+    "is in the paper's grid, 10⁻³ to 1. Before that, c, the C of DCAs, L, μ′ and γ′ are chosen on the same "
     "rows, at the smallest α, by fits of full length, since the largest c and γ′ / μ′ do best in short ones and "
     "then diverge; c is that of rows of mean square 1, and of L there are four values. DCAs and AGD-SBCD "
     "take 6,950 steps; the model of AGD-SBCD is that of its last complete outer iteration, the sixth, after 4,550 of "
