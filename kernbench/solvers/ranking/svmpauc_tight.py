@@ -30,8 +30,9 @@ class SVMpAUCTight(CuttingPlanes):
     rounding : {"mass", "integer"}, default="mass"
         How to treat ends of the range that cut a sample in two: "integer" rounds them inwards, as published.
     plain : bool, default=False
-        Run the published method: the next point is the minimiser of the model, without a line search or Newton steps,
-        from f = 0; it ends where Q exceeds the model by at most `eps`.
+        Take the steps of the published method: the next point is the minimiser of the model, without a line search or
+        Newton steps, from f = 0 or `initial`; it ends where Q exceeds the model by at most `eps`. The published method
+        holds all cuts; here idle ones are dropped, and at most `max_cuts` are held.
     eps : float, default=1e-4
         See `plain`.
     design, y, weights, fpr_range, ranks : see `kernbench.solvers.ranking.dca_exact.PartialAUCDCA`
