@@ -204,7 +204,7 @@ def gp_std(records):
 
 LINEAR_WINDOW = {
     "logistic": "logistic regression", "all-pairs": "`ROCSVC`, all pairs, hinge", "svmpauc-tight": "`svmpauc-tight`",
-    "dca": "`dca`, log_loss", "proximal-dca": "`proximal-dca`, log_loss",
+    "dca": "`dca`, one threshold, log_loss", "proximal-dca": "`proximal-dca`, one threshold, log_loss",
     "agd-sbcd-lambdas": "`agd-sbcd`, λs, log_loss", "agd-sbcd": "`agd-sbcd`, one threshold, log_loss",
     "dca-exact": "`dca-exact`, log_loss", "dca-exact-hinge": "`dca-exact`, hinge",
     "boosted-trees": "HistGradientBoosting, not linear", "lightgbm": "LightGBM, not linear",

@@ -1,6 +1,7 @@
 """The experiments on partial AUC: splits anew, and the batches that LibAUC is given."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -118,6 +119,28 @@ def test_every_pauc_that_agd_sbcd_has_in_the_paper_has_the_error_printed_beside_
 
 def test_the_note_on_ranked_ranges_tells_of_both_sets_with_fewer_rows_than_in_the_paper():
     assert "w8a 34,824 of the 49,749" in sorr.EXPERIMENT.note and "covtype 522,910 of" in sorr.EXPERIMENT.note
+
+
+def of_stages(experiment):
+    """The methods with outer iterations of batches, by whether they have one exact threshold, the solvers' default."""
+    for method in experiment.methods:
+        if method.params.get("solver") in ("agd-sbcd", "agd", "dca", "proximal-dca"):
+            yield method, method.params.get("solver_options", {}).get("thresholds", "exact") == "exact"
+
+
+@pytest.mark.parametrize("experiment", [train.EXPERIMENT, EXPERIMENT, mu.EXPERIMENT, rates.EXPERIMENT, sorr.EXPERIMENT])
+def test_labels_tell_which_methods_have_one_threshold_in_place_of_the_papers(experiment):
+    for method, is_exact in of_stages(experiment):
+        assert ("one τ" in method.label or "one exact threshold" in method.label) == is_exact, method.label
+
+
+@pytest.mark.parametrize("experiment", [train.EXPERIMENT, EXPERIMENT, sorr.EXPERIMENT], ids=lambda e: e.name)
+def test_claims_and_notes_tell_that_the_papers_dca_was_not_run(experiment):
+    exact = [method.name for method, is_exact in of_stages(experiment) if is_exact and "dca" in method.params["solver"]]
+    claims = [claim for claim in experiment.claims if claim.baseline in exact]
+    assert claims and all(re.search("DCA with one (exact )?threshold", claim.text) for claim in claims)
+    assert re.search("the paper's, (which keep|whose λ)|the paper's have a λ", experiment.note)
+    assert re.search("w(as|ere) not run", experiment.note)
 
 
 def n_stages(limit, length):
