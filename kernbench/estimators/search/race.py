@@ -7,8 +7,9 @@
     the others, the finalists:   have all folds, exactly as in an exhaustive search
 
 Losses on held-out rows are 0 or 1, and are compared row by row: all rows have the same weight, but for rows of weight
-0, which do not take part. Where a cell and the leader differ on d rows, of which the cell has b wrong, the p value of "the cell is as good"
-is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A cell is dropped at a p value of at most
+0, which do not take part. Where a cell and the leader differ on d rows, of which the cell has b wrong, the p value of
+"the cell is as good" is P(Bin(d, 1/2) >= b) (McNemar's exact test, one-sided). A cell is dropped at a p value
+of at most
 
     risk / (number of cells x number of tests of one cell),
 

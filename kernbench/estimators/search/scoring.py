@@ -73,8 +73,8 @@ class Scoring:
             value = {"score": value}
         if set(value) != set(self.names):
             raise ValueError(
-                f"scoring returned the scores {', '.join(map(str, value))} for a fold, and {', '.join(self.names)} for a "
-                "model that predicts a constant: it must return the same names for any model"
+                f"scoring returned the scores {', '.join(map(str, value))} for a fold, and {', '.join(self.names)} for "
+                "a model that predicts a constant: it must return the same names for any model"
             )
         for name in (name for name, one in value.items() if isinstance(one, str)):
             warn(f"the score {name!r} of a fold is NaN, as scoring it raised {_last_line(value[name])}")

@@ -161,8 +161,8 @@ class SVCSearch(CalibratedResult, Search):
             sample_weight = check_weights(sample_weight, task.given)
             if self.search == "race" and len(np.unique(sample_weight[sample_weight > 0])) > 1:
                 raise ValueError(
-                    "search='race' compares how many rows are classified correctly, and the rows have different weights: "
-                    "choose search='exact' or 'halving'"
+                    "search='race' compares how many rows are classified correctly, and the rows have different "
+                    "weights: choose search='exact' or 'halving'"
                 )
         classes, labels = task.model.classes_, task.model.classes_[task.codes]
         is_matrix = is_precomputed(self.kernel)
