@@ -11,6 +11,8 @@ from kernbench.validation.arrays import check_indices
 from kernbench.validation.foreign import host_array, refuse_times, without_sparse_columns
 from kernbench.validation.rows import check_same_columns, first_not_finite
 
+MOST_COUNTED = 10**9  # rows: NumPy draws from the multivariate hypergeometric distribution for fewer
+
 
 class Chunk:
     """Examples of one chunk, each handed out once.
@@ -98,6 +100,26 @@ class Chunk:
 def unless_alike(weights):
     """Return weights, or None if they say nothing about the rows that determine a kernel: all are 1, or all are 0."""
     return weights if np.any(weights) and np.any(weights != 1.0) else None
+
+
+def shares_of(left, count, rng):
+    """Return how many of `count` rows come from each chunk, if they are drawn from the rows that chunks have left.
+
+    Parameters
+    ----------
+    left : ndarray of int
+    count : int
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of int
+    """
+    total = left.sum()
+    if total < MOST_COUNTED:
+        return rng.multivariate_hypergeometric(left, count)
+    rows = rng.choice(total, count, replace=False, shuffle=False)
+    return np.bincount(np.searchsorted(np.cumsum(left), rows, side="right"), minlength=len(left))
 
 
 class Reader:
@@ -208,9 +230,7 @@ class Reader:
         try:
             while count > 0 and (self._open or self._next_chunk()):
                 left = np.array([chunk.n_left for chunk in self._open])
-                shares = (
-                    self._rng.multivariate_hypergeometric(left, min(count, left.sum())) if len(left) > 1 else [count]
-                )
+                shares = shares_of(left, min(count, left.sum()), self._rng) if len(left) > 1 else [count]
                 for chunk, share in zip(self._open, shares, strict=True):
                     if share:
                         part = chunk.take(int(share))

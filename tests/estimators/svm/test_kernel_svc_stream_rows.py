@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernbench.estimators.arguments.chunks import Chunk
+from kernbench.estimators.arguments.chunks import Chunk, shares_of
 from kernbench.estimators.svm.scs_chunks import Reader
 from kernbench.kernels import Gaussian
 from kernbench.problems.streaming.shuffled import Shuffled
@@ -41,6 +41,27 @@ def test_a_list_of_chunks_is_drawn_from_as_one():
     counts = np.bincount(reader.redraw(20_000)[0][:, 0].astype(int), minlength=40)
     assert counts.min() > 400 and counts.max() < 600
     assert Reader(iter([]), np.random.default_rng(0)).redraw(5) is None
+
+
+def test_a_list_of_a_thousand_million_rows_is_drawn_from_as_one():
+    """Its rows are copies of one row, which take no memory."""
+    n = 6 * 10**8
+    chunks = [(np.broadcast_to([[float(label)]], (n, 1)), np.broadcast_to(label, n)) for label in (0, 1)]
+    reader = Reader(chunks, np.random.default_rng(0))
+    reader.classes = np.array([0, 1])
+    X, y, _ = reader.take(4_000)
+    assert np.array_equal(X[:, 0] > 0, y > 0) and 1_800 < np.count_nonzero(y > 0) < 2_200
+
+
+@pytest.mark.parametrize("sizes", [(3, 5, 2), (6e8, 3e8 - 1, 1e8), (6e8, 3e8, 1e8)], ids=str)
+def test_shares_of_chunks_are_as_their_rows(sizes):
+    left, count, rng = np.array(sizes, dtype=np.int64), 10, np.random.default_rng(0)
+    found = np.array([shares_of(left, count, rng) for _ in range(2_000)])
+    assert (found.sum(axis=1) == count).all() and (found <= left).all()
+    np.testing.assert_allclose(found.mean(axis=0), count * left / left.sum(), atol=0.15)
+    if left.sum() < 10**9:  # the draws that they always were
+        rng = np.random.default_rng(0)
+        np.testing.assert_array_equal(found[:50], [rng.multivariate_hypergeometric(left, count) for _ in range(50)])
 
 
 @pytest.mark.parametrize("is_sparse", [False, True])
