@@ -14,6 +14,7 @@ from kernbench.estimators.base import Model
 from kernbench.estimators.doubly_stochastic.parameters import (
     batch_size_of,
     block_size_of,
+    check_block_size,
     check_doubly_stochastic,
     fewest_steps_of,
     full_steps_of,
@@ -254,6 +255,8 @@ class DoublyStochasticModel(Model):
         `make_solver` does. `least` are the rows of the smallest batch of a stream, which decide whether there is a
         window.
         """
+        if self.batch_size == "auto":
+            check_block_size(self, source.batch_size)
         step_size, schedule = steps_of(self, n_rows)
         initial = start.solution
         block_size = block_size_of(self, n_rows) if initial is None else initial.coef.shape[1]

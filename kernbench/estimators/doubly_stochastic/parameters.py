@@ -36,13 +36,8 @@ def check_doubly_stochastic(model):
     check_flag("precondition", model.precondition)
     if model.block_size != "auto":
         check_number("block_size", model.block_size, at_least=1, whole=True)
-        rows = BATCH if model.batch_size == "auto" else model.batch_size
-        if model.precondition and model.block_size > rows:
-            raise ValueError(
-                f"block_size={model.block_size} is larger than batch_size={rows}: with "
-                "precondition=True the covariance of a block is estimated on a batch, which should have four rows "
-                "for each feature"
-            )
+        if model.batch_size != "auto":  # else its rows are known in the run
+            check_block_size(model, model.batch_size)
     check_number("damping", model.damping, at_least=0)
     if model.step_size != "auto":
         check_number("step_size", model.step_size, above=0)
@@ -53,6 +48,19 @@ def check_doubly_stochastic(model):
     for name in ("shuffle", "warm_start"):
         check_flag(name, getattr(model, name))
     check_run(model)
+
+
+def check_block_size(model, batch_size):
+    """Raise ValueError if a preconditioned block has more features than a batch has rows.
+
+    An ``"auto"`` batch of fewer rows than `BATCH`, for lack of more, counts as one of `BATCH`.
+    """
+    rows = max(BATCH, batch_size) if model.batch_size == "auto" else batch_size
+    if model.precondition and model.block_size != "auto" and model.block_size > rows:
+        raise ValueError(
+            f"block_size={model.block_size} is larger than batch_size={rows}: with precondition=True the covariance of "
+            "a block is estimated on a batch, which should have four rows for each feature"
+        )
 
 
 def validation_vector(X, y):

@@ -185,3 +185,22 @@ def test_a_fit_of_large_batches_is_one_pass_and_goes_on(monkeypatch):
     assert whole.n_iter_ == [-(-len(X) // rows)]
     whole.partial_fit(X[: 4 * few], LABELS[: 4 * few])
     assert whole.block_coef_.shape[1] == few and whole.n_iter_ == [-(-len(X) // rows) + 1]
+
+
+def test_blocks_may_have_as_many_features_as_the_batch_of_the_run_has_rows(monkeypatch):
+    """They were compared with a small batch, whatever the number of rows."""
+    for name, value in {"BATCH": 16, "LARGE_BATCH": 128, "MANY_ROWS": 400}.items():
+        monkeypatch.setattr(parameters, name, value)
+    rows = parameters.batch_size_of(DoublyStochasticClassifier(), len(X))
+    assert parameters.BATCH < rows < len(X)
+    model = DoublyStochasticClassifier(block_size=rows, damping=1e-2, max_iter=2, random_state=0).fit(X, LABELS)
+    assert model.block_coef_.shape[1] == rows
+    assert model.partial_fit(X, LABELS).n_iter_ == [3]  # of four rows for each feature
+    model.set_params(block_size=rows + 1)
+    with pytest.raises(ValueError, match=f"block_size={rows + 1} is larger than batch_size={rows}"):
+        model.fit(X, LABELS)
+    for learn in (model.partial_fit, lambda X, y: model.fit_chunks([(X, y)])):
+        with pytest.raises(ValueError, match=f"block_size={rows + 1} is larger than batch_size=16"):
+            learn(X, LABELS)
+    assert model.n_iter_ == [3]
+    model.set_params(block_size=16).fit(X[:10], LABELS[:10])  # in one batch
