@@ -103,8 +103,9 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         Visit rows in random order, in each pass over arrays and within the chunks of a stream.
     max_iter : int, default=-1
         Number of batches. With -1, a fit to arrays takes one pass, but at least 100 batches (unless ``"auto"`` chose
-        batches of about 4,096 rows), or with a window as many as visit the rows of 100 batches of 1,024, at most 1,600;
-        a stream is read to its end.
+        batches of about 4,096 rows). With `precondition` and a `batch_size` below 1,024, with or without a window, the
+        minimum rises to as many batches as visit the rows of 100 batches of 1,024, or all rows 100 times if they are
+        fewer, but to 1,600 at most. A stream is read to its end.
     max_seconds : float, default=None
         Time budget in seconds; callbacks are not charged.
     cache_size : float, default=500

@@ -161,8 +161,9 @@ def warn_of_scale(model, loss, y):
 def fewest_steps_of(model, n_rows):
     """Return the smallest number of steps of a fit to arrays, unless their batches are the large ones.
 
-    With small batches and a window, there are as many steps as visit the rows of that number of batches of `BATCH`:
-    their blocks are smaller, so that the same number of features takes more steps.
+    With small batches and a preconditioner there are as many steps as visit the rows of that number of batches of
+    `BATCH`, for models with a window, even if `solver_options` turns it off: their blocks are smaller, so that the same
+    number of features takes more steps.
     """
     rows = BATCH if model.batch_size == "auto" else model.batch_size
     if not (model._has_window and model.precondition):
