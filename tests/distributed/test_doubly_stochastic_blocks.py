@@ -238,3 +238,10 @@ def test_sums_of_integers_do_not_depend_on_the_grouping():
 def test_each_stratum_has_an_order_of_its_own_in_each_pass():
     orders = {tuple(Order(k, 20, 3, True).between(number, 0, 20)) for k in range(3) for number in range(3)}
     assert len(orders) == 9
+
+
+def test_a_model_of_blocks_starts_anew_with_other_features(examples):
+    X, y = examples(500, 3)
+    for change, n_before in (({}, SMALL["max_iter"]), ({"gamma": 4.0}, 0)):
+        model = Distributed(DoublyStochasticClassifier(gamma=1.0, **SMALL)).fit([X], y).estimator_
+        assert model.set_params(**change).partial_fit(X, y).n_iter_ == [n_before + 2]

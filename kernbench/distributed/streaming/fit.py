@@ -99,7 +99,7 @@ class BlockStreamTask:
         limit = int(model.max_iter)
         if limit == -1:
             limit = max(model._fewest_steps(n_used), self.source.batches_per_pass)
-        start = Progress(None, self.seeds, (), model.kernel_)
+        start = Progress(None, self.seeds, model._identity(), model.kernel_)
         try:
             model._run(self.source, n_used, start, limit, [], make=_make_solver)
         finally:

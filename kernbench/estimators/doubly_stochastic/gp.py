@@ -250,7 +250,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         if draws == "auto":
             has_frequencies = self.kernel in OF_FREQUENCIES or type(self.kernel) in SPECTRAL_DENSITIES
             draws = "qmc" if has_frequencies and self._numbers_of_a_draw() <= qmc.Sobol.MAXDIM else "iid"
-        n_points = len(self.points_) if self.std == "points" else 0
+        n_points = len(getattr(self, "points_", ())) if self.std == "points" else 0
         alpha = self.noise_variance / n_rows
         settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
         settings |= {"operator": True} if self.std == "operator" else {}
@@ -342,7 +342,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
                 "standard deviations cannot be continued from a model that was read from a file, nor from one without "
                 "points: fit it again"
             )
-        elif not self._continues(self._progress_so_far(), X, X.shape[0]):
+        elif not self._continues(self._progress_so_far()):
             self.n_samples_ = 0
         self.n_samples_ += X.shape[0]
         self._warn_of_rows_alone(X.shape[0])

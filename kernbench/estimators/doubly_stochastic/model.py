@@ -1,5 +1,6 @@
 """Base of all doubly stochastic models: the fit, the state from which it continues, and outputs of new rows."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,6 +96,7 @@ class DoublyStochasticModel(Model):
     _has_window = True  # whether steps of small batches are on a window of the latest rows
     _shortens_steps = False  # whether those of schedule="auto" get shorter after the first pass over arrays
     _n_outputs = 1  # of the fitted model
+    _identity_of_file: tuple = ()  # `Progress.identity` of the parameters in the file that the model was read from
     _steps = {False: (1.0, "bounded"), True: (0.3, "published")}
 
     def _check_parameters(self):
@@ -182,8 +184,8 @@ class DoublyStochasticModel(Model):
 
     def _start(self, last, X, n_rows, weights):
         """Set precision and kernel; return the `Progress` to continue from, without a solution for a cold start."""
-        identity = self._identity(X, n_rows)
-        if self._continues(last, X, n_rows):
+        identity = self._identity()
+        if self._continues(last):
             self.kernel_ = last.kernel
             if self.dtype != "auto":
                 self.dtype_ = self.dtype
@@ -195,21 +197,22 @@ class DoublyStochasticModel(Model):
         self.kernel_ = kernel_of(self, X, weights, seeds[0])
         return Progress(None, seeds, identity, self.kernel_)
 
-    def _identity(self, X, n_rows):
-        """Return the `Progress.identity` of a fit to these rows."""
-        options = {**(self.solver_options or {}), **self._problem(n_rows)}
+    def _identity(self):
+        """Return the `Progress.identity` of a fit with these parameters, to rows of these columns and classes."""
+        problem = self._problem(1)
+        options = {**(self.solver_options or {}), **problem}
         return (
-            X.shape[1], tuple(getattr(self, "classes_", ())),
+            self.n_features_in_, tuple(getattr(self, "classes_", ())),
             repr((self.kernel, self.gamma, self.degree, self.coef0, options.get("form"), options.get("draws"))),
-            tuple(sorted((k, v) for k, v in self._problem(n_rows).items() if k in ("loss", "n_outputs", "operator"))),
+            tuple(sorted((k, v) for k, v in problem.items() if k in ("loss", "n_outputs", "operator"))),
         )  # fmt: skip
 
-    def _continues(self, last, X, n_rows):
-        """Return whether a fit to these rows continues from the `Progress` of the last one; else it starts anew."""
-        if last is None or last.identity not in (self._identity(X, n_rows), ()):
+    def _continues(self, last):
+        """Return whether a fit continues from the `Progress` of the last one; else it starts anew."""
+        if last is None or last.identity != self._identity():
             return False
         _, block_size, n_outputs = last.solution.coef.shape
-        return self.block_size in ("auto", block_size) and self._problem(n_rows)["n_outputs"] == n_outputs
+        return self.block_size in ("auto", block_size) and self._problem(1)["n_outputs"] == n_outputs
 
     def _is_far(self, solution, source, n_rows):
         """Return whether a solution is so much worse than f = 0, on the first batch, that the latter is the better
@@ -235,7 +238,7 @@ class DoublyStochasticModel(Model):
         if hasattr(self, "operator_coef_"):
             state["operator"] = self.operator_coef_
         solution = Solution(self.block_coef_.astype(np.float64), self._intercept(), int(self.n_iter_[0]), state)
-        return Progress(solution, (0, self.seed_ % 2**62, self.seed_), (), self.kernel_)
+        return Progress(solution, (0, self.seed_ % 2**62, self.seed_), self._identity_of_file, self.kernel_)
 
     def _fewest_steps(self, n_rows):
         """Return the smallest number of batches of a fit to arrays for ``max_iter=-1``."""
@@ -346,6 +349,9 @@ class DoublyStochasticModel(Model):
         names = getattr(self, "feature_names_in_", None)
         require(names is None or len(names) == self.n_features_in_, "feature_names_in_ has another length")
         self._features = self._make_features()
+        with suppress(ValueError):  # of parameters that were set after the fit
+            self._check_parameters()
+            self._identity_of_file = self._identity()
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())

@@ -10,7 +10,7 @@ import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, every_model, fresh, of
 from scipy import sparse
 
-from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, load
+from kernbench import DoublyStochasticClassifier, DoublyStochasticGPRegressor, DoublyStochasticRegressor, load
 
 # Models of these tests are small, and some have no window.
 pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
@@ -27,6 +27,27 @@ def test_saved_is_live(name, tmp_path):
         assert getattr(again, attribute) == getattr(model, attribute)
     again.partial_fit(*data)  # goes on from the coefficients
     assert again.n_iter_ > model.n_iter_ and again.seed_ == model.seed_
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{}, {"gamma": 4.0}, {"kernel": "laplacian"}, {"loss": "huber"}, {"solver_options": {"form": "phase"}}],
+    ids=str,
+)
+def test_a_model_of_a_file_starts_anew_with_other_features_or_another_loss(change, tmp_path):
+    settings = {"gamma": 1.0, **SMALL}
+    model = DoublyStochasticRegressor(**settings).fit(X, TARGETS)
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz").set_params(**change).partial_fit(X, TARGETS)
+    anew = DoublyStochasticRegressor(**settings | change).partial_fit(X, TARGETS)
+    assert again.n_iter_ == anew.n_iter_ + (0 if change else model.n_iter_)
+    assert np.array_equal(again.block_coef_, anew.block_coef_) == bool(change)
+
+
+def test_parameters_that_are_set_after_the_fit_do_not_damage_the_file(tmp_path):
+    model = DoublyStochasticGPRegressor(**SMALL).fit(X, TARGETS).set_params(noise_variance="low")
+    model.save(tmp_path / "model.npz")
+    np.testing.assert_array_equal(load(tmp_path / "model.npz").predict(X), model.predict(X))
 
 
 def test_saved_in_one_process_is_the_same_in_another_with_two_threads(tmp_path):
