@@ -254,9 +254,9 @@ class DoublyStochasticModel(Model):
     def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver, least=None):
         """Advance the solver on a source of batches, and set the model to its solution.
 
-        After a failure in the middle of a stream the model is that of the run so far. `make` returns the solver, as
-        `make_solver` does. `least` are the rows of the smallest batch of a stream, which decide whether there is a
-        window.
+        After a failure in the middle of a stream the model is that of the run so far, if that did a step and ended with
+        finite coefficients; else it stays as it was. `make` returns the solver, as `make_solver` does. `least` are the
+        rows of the smallest batch of a stream, which decide whether there is a window.
         """
         if self.batch_size == "auto":
             check_block_size(self, source.batch_size)
@@ -293,8 +293,10 @@ class DoublyStochasticModel(Model):
                 title=title_of(self) if self.verbose else False,
             )
         except Exception:
-            if in_stream and solver.n_iter:
-                self._set_solution(solver, solver.solution(), start)
+            if in_stream and solver.n_iter > (0 if initial is None else initial.n_iter):
+                solution = solver.solution()
+                if np.isfinite(solution.coef).all():
+                    self._set_solution(solver, solution, start)
             raise
         set_outcome(self, [result])
         self._set_solution(solver, result.solution, start)

@@ -113,9 +113,9 @@ class DoublySGD(DoublyStochasticState):
         before = None if self.recent is None else self.recent.batch
         try:
             self._take_step(batch, gamma)
-        except KeyboardInterrupt:
-            # The outputs may be those before the step or after it, and the batch, which may come again, is in the
-            # window.
+        except BaseException:
+            # The outputs may be those before the step or after it, and the batch, which was refused or may come again,
+            # is in the window.
             self._outputs = None
             if self.recent is not None:
                 self.recent.return_to(before)

@@ -390,6 +390,35 @@ def test_rows_of_a_batch_that_is_refused_do_not_count():
     assert model.n_samples_ == len(X)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [DoublyStochasticRegressor(kernel="linear"), DoublyStochasticGPRegressor(kernel="linear", block_size=32)],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_that_are_refused_in_a_step_leave_no_trace(model):
+    """They stayed in the window, on which later steps are, and were counted."""
+    V = np.random.default_rng(0).normal(size=(300, 3))
+    y = V @ [1.0, -2.0, 0.5]
+    model, other = (clone(model).set_params(random_state=0).partial_fit(V[:200], y[:200]) for _ in range(2))
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="diverges"):
+        model.partial_fit(1e8 * V, y)
+    assert vars(model).keys() == before.keys() and all(vars(model)[name] is before[name] for name in before)
+    for one in (model, other):
+        one.partial_fit(V[200:], y[200:])
+    np.testing.assert_array_equal(model.block_coef_, other.block_coef_)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+def test_coefficients_that_are_not_finite_do_not_replace_the_model():
+    model = DoublyStochasticRegressor(precondition=False, random_state=0).partial_fit(X, TARGETS)
+    expected = model.predict(X)
+    with pytest.raises(ValueError, match="numbers leave the range of float32"):
+        model.partial_fit(X, 1e40 * TARGETS)
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.n_iter_ == [1]
+
+
 @pytest.mark.parametrize(("fitted", "now"), [(None, "operator"), (None, "points"), ("operator", None)])
 def test_standard_deviations_are_those_of_the_fit(fitted, now):
     model = DoublyStochasticGPRegressor(**SMALL, std=fitted).fit(X, TARGETS).set_params(std=now)

@@ -398,3 +398,26 @@ def test_the_window_of_a_stream_survives_ctrl_c(monkeypatch):
         one.advance(1)
         assert len(one.recent.batch) == 30
         np.testing.assert_allclose(one.recent.f, one.outputs(one.recent.batch.X), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("stage", ["_sums", "_preconditioned"])
+def test_a_step_that_fails_leaves_the_window_as_it_was(stage, monkeypatch):
+    X, y = rows_and_labels("log_loss", n=100)
+    options = {"loss": "log_loss", "window": 30, "precondition": True}
+    solver = solver_on(stream_of(X, y), **options)
+    solver.advance(3)
+    rows = solver.recent.batch.X
+    call = getattr(solver, stage)
+
+    def failing(*args):
+        call(*args)
+        raise ValueError("singular")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(solver, stage, failing)
+        with pytest.raises(ValueError, match="singular"):
+            solver.advance(1)
+    np.testing.assert_array_equal(solver.recent.batch.X, rows)
+    other = solver_on(stream_of(X[64:], y[64:]), initial=solver.solution(), **options)
+    other.advance(1)
+    np.testing.assert_allclose(other.recent.f, other.outputs(other.recent.batch.X), rtol=0, atol=1e-12)
