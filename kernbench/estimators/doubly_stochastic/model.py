@@ -296,26 +296,45 @@ class DoublyStochasticModel(Model):
             if in_stream and solver.n_iter > (0 if initial is None else initial.n_iter):
                 solution = solver.solution()
                 if np.isfinite(solution.coef).all():
-                    self._set_solution(solver, solution, start)
+                    with suppress(ValueError):  # of coefficients outside the range of the precision
+                        self._set_function(solution, solver)
+                        self._set_progress(solution, solver, start)
             raise
+        self._set_function(result.solution, solver)  # if it raises, the run has no outcome
         set_outcome(self, [result])
-        self._set_solution(solver, result.solution, start)
+        self._set_progress(result.solution, solver, start)
         if result.status == INTERRUPTED:
             raise KeyboardInterrupt
 
-    def _set_solution(self, solver, solution, start):
-        self._set_function(solution, solver)
+    def _set_progress(self, solution, solver, start):
         self.n_iter_ = np.array([solver.n_iter])
         self._progress = replace(start, solution=solution)
 
     def _set_function(self, solution, solver):
         """Set the attributes that define f."""
         options = {**(self.solver_options or {}), **self._problem(1)}
-        self.block_coef_ = solution.coef.astype(self.dtype_)
+        self.block_coef_ = self._in_precision(solution.coef)
         self.seed_ = int(solver.seed)
         self.form_, self.draws_ = options.get("form", "auto"), options.get("draws", "iid")
         self.n_feature_values_ = int(solver.n_feature_values)
         self._features = self._make_features()
+
+    def _in_precision(self, coef):
+        """Return coefficients in the precision of the model; raise ValueError if they are outside its range.
+
+        Outputs after the first `_n_outputs` are those of points, which may be as small as the kernel there.
+        """
+        with np.errstate(over="ignore"):
+            rounded = coef.astype(self.dtype_)
+        own, stored = (values[:, :, : self._n_outputs] for values in (coef, rounded))
+        is_too_large = np.isfinite(coef).all() and not np.isfinite(rounded).all()
+        if is_too_large or (own.any() and not stored.any()):
+            size = "large" if is_too_large else "small"
+            raise ValueError(
+                f"{type(self).__name__}: the coefficients, up to {np.abs(own).max():.2g}, are too {size} for "
+                f"{self.dtype_}: scale y (or the weights), or use dtype='float64'"
+            )
+        return rounded
 
     def _make_features(self, second_stream=False):
         room = int(self.cache_size * MEGABYTE)

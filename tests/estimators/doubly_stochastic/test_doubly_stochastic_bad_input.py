@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from doubly_stochastic_cases import LABELS, SMALL, TARGETS, X, fresh
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from kernbench import (
@@ -96,6 +97,26 @@ def test_targets_must_be_numbers():
         DoublyStochasticRegressor().fit(X, LABELS)
     with pytest.raises(ValueError, match="y holds NaN or infinity"):
         DoublyStochasticRegressor().fit_chunks([(X[:3], np.array([0.0, np.inf, 1.0]))])
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+@pytest.mark.parametrize("size", [1e42, 1e-60])
+@pytest.mark.parametrize(
+    ("model", "learn", "n_rows"),
+    [(DoublyStochasticGPRegressor, "fit", 2_100), (DoublyStochasticRegressor, "partial_fit", 1_000)],
+)
+def test_coefficients_outside_the_range_of_float32_are_refused(model, learn, n_rows, size):
+    """Predictions were NaN, or all 0."""
+    V = np.random.default_rng(0).normal(size=(n_rows, 2))
+    y = V[:, 0]
+    model = model(kernel="linear", block_size=16, random_state=0)
+    expected = getattr(model, learn)(V, y).predict(V)
+    refused = clone(model)
+    with pytest.raises(ValueError, match=r"too (large|small) for float32: scale y .* use dtype='float64'"):
+        getattr(refused, learn)(V, size * y)
+    assert not hasattr(refused, "block_coef_") and not hasattr(refused, "n_iter_")
+    wide = getattr(clone(model).set_params(dtype="float64"), learn)(V, size * y)
+    np.testing.assert_allclose(wide.predict(V) / size, expected, atol=1e-3)
 
 
 def test_a_warm_start_on_other_rows_takes_no_steps_on_the_old_ones():
