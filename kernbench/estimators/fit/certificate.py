@@ -168,7 +168,7 @@ class Examined:
             if all_rows:
                 of_risk = abs(float(changes.sum())) / n
             else:
-                if shares is not None:
+                if shares is not None and len(rows):
                     changes = changes / (len(sensitive) * shares[np.searchsorted(sensitive, rows)])
                 of_risk = len(sensitive) / n * upper_mean(changes)
         elif all_rows:

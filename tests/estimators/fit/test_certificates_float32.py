@@ -128,6 +128,19 @@ def test_few_rows_are_all_measured():
     assert examined.measure(solution, 0.5, 0, 64).bound >= 0.5 * alpha * 0.3
 
 
+def test_weights_of_which_few_rows_hold_most_where_no_row_is_sensitive():
+    """All scores are far beyond the kink of the hinge: there is nothing to draw from."""
+    y, weights = np.repeat([-1.0, 1.0], 150), np.ones(300)
+    weights[:3] = 1e3
+    X = 5.0 * y[:, None] + 0.1 * np.random.default_rng(0).normal(size=(300, 2))
+    rows = compiled.KernelRows(X.astype(np.float32), Gaussian(2.0), dtype=np.float32)
+    risk = MarginRisk(MarginProblem(rows, y, alpha=1 / 300, weights=weights))
+    examined = Examined(risk, X, Gaussian(2.0), rows, "float32", own_dual=True)
+    products = rows.matvec(y)
+    assert risk.sensitive(products, 1e-3).size == 0
+    assert 0.0 < examined.measure(Solution(y, 0.0, state={"products": products}), 0.5, 0, 64).total < 1e-3
+
+
 def test_few_rows_of_most_of_the_weight_are_measured():
     X, weights, nu = np.random.default_rng([200, 3, 0]).normal(size=(200, 3)), np.ones(200), 0.1
     K = np.exp(-1e-4 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
