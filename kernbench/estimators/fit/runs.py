@@ -167,7 +167,7 @@ class Runs:
                 result = joined(result, second)
         if result.gap is not None and task.may_lower_strength and may_be_far(self.model, result):
             with within_floats(self.model, task):
-                result = better_of_smaller(problem, data.now, strength, examined, result, tol)
+                result = better_of_smaller(problem, data.now, strength, examined, result, tol, stop=self.stop)
         return result
 
     def _run(self, problem, data, initial, limit, seconds, *, strength, name, reports, counted=0):

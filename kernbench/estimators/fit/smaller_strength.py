@@ -29,7 +29,7 @@ def may_be_far(model, result):
     return ended and unlimited and result.gap is not None and result.gap > HOPELESS * abs(result.objective)
 
 
-def better_of_smaller(problem, data, strength, examined, result, tol):
+def better_of_smaller(problem, data, strength, examined, result, tol, stop=None):
     """Return the FitResult with the best model found for smaller strengths, if it is better than the run's.
 
     Its counters of iterations and the trace stay those of the run; kernel evaluations include these runs.
@@ -44,6 +44,8 @@ def better_of_smaller(problem, data, strength, examined, result, tol):
         At `strength`.
     result : FitResult
     tol : float
+    stop : threading.Event, optional
+        Ends these runs as Ctrl-C does once it is set.
     """
     margins, lower = examined.risk.problem, max(examined.risk.lowest, result.objective - result.gap)
     limit, evaluations = max(LEAST, int(SHARE * result.n_iter)), data.n_evaluations
@@ -51,7 +53,7 @@ def better_of_smaller(problem, data, strength, examined, result, tol):
     for smaller in strength * FACTORS:
         if last is not None:
             initial = problem.next_start(initial, last, smaller)
-        run = driver.run(problem.make_solver(data, smaller, initial), max_iter=limit, tol=tol)
+        run = driver.run(problem.make_solver(data, smaller, initial), max_iter=limit, tol=tol, stop=stop)
         initial, last = run.solution, smaller
         coef = initial.coef
         products = blocks.matmul(examined.kernel, examined.X, examined.X, coef, dtype="float64")

@@ -1,5 +1,7 @@
 """Polynomial kernels of columns far from the origin, whose values differ by little compared to their size."""
 
+from threading import Event
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -8,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernbench import KernelSVC
 from kernbench.estimators.fit import runs, smaller_strength
+from kernbench.estimators.svm.kernel_task import KernelTask
 
 
 def far_rows(seed, n=300):
@@ -67,3 +70,17 @@ def test_limits_of_the_user_hold(limit, monkeypatch):
 
     monkeypatch.setattr(runs, "better_of_smaller", refuse)
     KernelSVC("poly", gamma=0.1, **limit).fit(*far_rows(0))
+
+
+def test_a_stop_event_ends_the_runs_for_smaller_C(few_iterations, monkeypatch):
+    """For threads, which Ctrl-C does not reach."""
+    stop = Event()
+
+    def stopped(*arguments, **options):
+        stop.set()
+        return smaller_strength.better_of_smaller(*arguments, **options)
+
+    monkeypatch.setattr(runs, "better_of_smaller", stopped)
+    model = KernelSVC("poly", gamma=0.1)
+    ((result,),) = runs.Runs(KernelTask(model, *far_rows(0), None), [model.C], stop=stop).run()
+    assert stop.is_set() and result.status == "interrupted"
