@@ -10,7 +10,7 @@ from kernbench.solvers import registry
 from kernbench.solvers.kinds import KINDS
 
 INTERRUPTED = "interrupted"
-NOT_STARTED = "not started"  # an earlier problem was interrupted
+NOT_STARTED = "not started"  # Ctrl-C came before its run
 FINISHED = "finished"  # the passes of a method without a stopping rule are done: converged_ stays False
 STOPPED_BY_USER = ("callback", INTERRUPTED, NOT_STARTED)
 QUIET = ("converged", FINISHED, *STOPPED_BY_USER)  # requested by, or known to, the user

@@ -7,6 +7,7 @@ can show its own progress bar.
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from threading import Event, Lock
 
@@ -70,12 +71,22 @@ class Runs:
         list of list of FitResult
             For each strength those of all problems. After Ctrl-C the runs that were not begun have the status
             "not started".
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C before the first run, in a single thread.
         """
         self.report.begin(len(self.results) * len(self.strengths), in_order=self.n_workers == 1)
         # One limit around all of them: threads that set and reset their own would interfere.
         with single_threaded_blas():
             if self.n_workers == 1:
-                self._work()
+                try:
+                    self._work()
+                except KeyboardInterrupt:  # between two runs; within one it is its status
+                    if self.results[0][0] is None:
+                        raise
+                    self._interrupt()
             else:
                 self._work_in_threads()
         for problem, results in zip(self.task.problems, self.results, strict=True):
@@ -159,12 +170,15 @@ class Runs:
             has_time = result.n_iter < limit and (left is None or left > 0.0)
             if has_time and may_widen(task, data.now) and is_too_rounded(before, result):
                 examined = None  # it holds the rows, whose memory is released
-                data.widen(problem)
-                left_steps = limit - result.n_iter
-                _, second, examined = run(
-                    data.now, start_of(result), left_steps, left, counted=result.n_kernel_evaluations
-                )
-                result = joined(result, second)
+                try:
+                    data.widen(problem)
+                    left_steps = limit - result.n_iter
+                    _, second, examined = run(
+                        data.now, start_of(result), left_steps, left, counted=result.n_kernel_evaluations
+                    )
+                    result = joined(result, second)
+                except KeyboardInterrupt:  # the first part is kept
+                    result = replace(result, status=INTERRUPTED)
         if result.gap is not None and task.may_lower_strength and may_be_far(self.model, result):
             with within_floats(self.model, task):
                 result = better_of_smaller(problem, data.now, strength, examined, result, tol, stop=self.stop)
@@ -213,9 +227,12 @@ class Runs:
         _checked(result.solution, problem, self.model, task)
         if result.gap is None:
             return result.status, result, None
-        with within_floats(self.model, task):
-            examined = problem.examined(data, solver, strength)
-            found = certified(examined, result, self.model.tol, stops_by_gap=task.entry.stops_by_gap)
+        try:
+            with within_floats(self.model, task):
+                examined = problem.examined(data, solver, strength)
+                found = certified(examined, result, self.model.tol, stops_by_gap=task.entry.stops_by_gap)
+        except KeyboardInterrupt:  # the solution is kept, without a certificate
+            examined, found = None, replace(result, gap=None, status=INTERRUPTED)
         return result.status, found, examined
 
     def _name_of_run(self, problem, strength):

@@ -50,22 +50,25 @@ def better_of_smaller(problem, data, strength, examined, result, tol, stop=None)
     margins, lower = examined.risk.problem, max(examined.risk.lowest, result.objective - result.gap)
     limit, evaluations = max(LEAST, int(SHARE * result.n_iter)), data.n_evaluations
     initial = last = None
-    for smaller in strength * FACTORS:
-        if last is not None:
-            initial = problem.next_start(initial, last, smaller)
-        run = driver.run(problem.make_solver(data, smaller, initial), max_iter=limit, tol=tol, stop=stop)
-        initial, last = run.solution, smaller
-        coef = initial.coef
-        products = blocks.matmul(examined.kernel, examined.X, examined.X, coef, dtype="float64")
-        model = Solution(coef, margins.best_intercept(products), result.n_iter)
-        objective = margins.objective(products, float(coef @ products), model.intercept)
-        rounding = replace(examined, rows=None, dtype="float64").known(model, objective, 0.0, 0).objective
-        if objective + rounding < BETTER * result.objective:
-            gap = objective + rounding - lower
-            result = replace(result, returned=model, objective=objective, gap=gap, rounding=rounding, folding=0.0)
-        if run.status == INTERRUPTED:
-            result = replace(result, status=INTERRUPTED)
-        if not run.converged:
-            break
+    try:
+        for smaller in strength * FACTORS:
+            if last is not None:
+                initial = problem.next_start(initial, last, smaller)
+            run = driver.run(problem.make_solver(data, smaller, initial), max_iter=limit, tol=tol, stop=stop)
+            initial, last = run.solution, smaller
+            coef = initial.coef
+            products = blocks.matmul(examined.kernel, examined.X, examined.X, coef, dtype="float64")
+            model = Solution(coef, margins.best_intercept(products), result.n_iter)
+            objective = margins.objective(products, float(coef @ products), model.intercept)
+            rounding = replace(examined, rows=None, dtype="float64").known(model, objective, 0.0, 0).objective
+            if objective + rounding < BETTER * result.objective:
+                gap = objective + rounding - lower
+                result = replace(result, returned=model, objective=objective, gap=gap, rounding=rounding, folding=0.0)
+            if run.status == INTERRUPTED:
+                result = replace(result, status=INTERRUPTED)
+            if not run.converged:
+                break
+    except KeyboardInterrupt:  # between two runs; within one it is its status
+        result = replace(result, status=INTERRUPTED)
     data.release()
     return replace(result, n_kernel_evaluations=result.n_kernel_evaluations + data.n_evaluations - evaluations)

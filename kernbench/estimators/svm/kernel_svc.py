@@ -202,8 +202,9 @@ class KernelSVC(ExpansionClassifier):
         ``sample_cap``.
     duality_gap_ : float or None, or ndarray of shape (n_problems,) with more than two classes
         Certified bound on the distance of ``objective_`` to the optimum. None (NaN in an array) if there is no bound:
-        for a kernel that is found not to be positive semi-definite, for ``sbp`` with a slack budget, and for ``scs``
-        with more rows than its ``sample_cap`` (its stopping rule is then the gap on the sample).
+        for a kernel that is found not to be positive semi-definite, for ``sbp`` with a slack budget, for ``scs`` with
+        more rows than its ``sample_cap`` (its stopping rule is then the gap on the sample), and after Ctrl-C during the
+        certificate.
     n_kernel_evaluations_ : int
         Number of values k(x, z) that ``fit`` computed, not counting those found in the cache.
     trace_ : dict of lists, or list of dicts with more than two classes

@@ -168,6 +168,59 @@ def test_ctrl_c_in_a_callback_keeps_what_was_reached(n_jobs):
     assert not model.converged_ and model.weights_[model.status_.index("interrupted")] > 0.2
 
 
+@pytest.mark.parametrize("where", ["make_data", "make_solver"])
+def test_ctrl_c_between_two_runs_keeps_those_that_are_finished(where, monkeypatch):
+    make, press_in = getattr(MeanProblem, where), [2]
+
+    def interrupted(problem, *given):
+        if problem.k == press_in[0]:
+            raise KeyboardInterrupt
+        return make(problem, *given)
+
+    monkeypatch.setattr(MeanProblem, where, interrupted)
+    monkeypatch.setattr(MeanTask, "shares_data", False)
+    model = Mean(tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([1.0, 2.0, 5.0, 6.0])
+    assert model.status_ == ["converged"] * 2 + ["not started"] * 2 and not model.converged_
+    np.testing.assert_allclose(model.weights_, [0.5, 1.0, 0.0, 0.0], atol=1e-8)
+
+    before, press_in[0] = model.weights_, 0  # nothing is reached
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([7.0, 8.0, 9.0, 10.0])
+    assert model.weights_ is before
+
+
+def test_ctrl_c_between_two_strengths_keeps_the_models_before_it(monkeypatch):
+    make = MeanProblem.make_solver
+
+    def interrupted(problem, data, alpha, initial):
+        if alpha == 0.1:
+            raise KeyboardInterrupt
+        return make(problem, data, alpha, initial)
+
+    monkeypatch.setattr(MeanProblem, "make_solver", interrupted)
+    _, in_turn = models_along(Mean(tol=1e-9), "alpha", [0.1, 1.0, 10.0], ascending=False)
+    with pytest.raises(KeyboardInterrupt):
+        fit_task(MeanTask(in_turn[0], [3.0]), in_turn)
+    assert [model.status_ for model in in_turn] == ["converged", "converged", "not started"]
+    assert in_turn[1].weights_[0] == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize("targets", [[3.0], [3.0, 4.0]])
+def test_ctrl_c_during_a_certificate_keeps_the_solution(targets, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MeanProblem, "examined", interrupted)
+    model = Mean(tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(targets)
+    assert np.ravel(model.status_)[0] == "interrupted" and not model.converged_
+    assert model.weights_[0] == pytest.approx(1.5) and np.isfinite(np.ravel(model.objective_)[0])
+    assert model.duality_gap_ is None if len(targets) == 1 else np.isnan(model.duality_gap_).all()
+
+
 def test_a_thread_that_fails_ends_the_others_and_its_error_comes_through():
     model = Mean(tol=1e-300, max_iter=10**12, n_jobs=2)
     with pytest.raises(RuntimeError, match="no target"):

@@ -116,6 +116,18 @@ def test_data_is_made_anew_after_a_wider_problem():
     assert made.of == [None, "float64", None]
 
 
+def test_ctrl_c_while_float64_rows_are_made_keeps_the_run_in_float32(monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    model, X, y = hard("classes")
+    monkeypatch.setattr(RunData, "widen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "interrupted" and model.duality_gap_ > model.tol * model.objective_
+    assert np.isfinite(model.decision_function(X)).all()
+
+
 def test_joined_parts_have_one_trace():
     from kernbench.solvers.base import Solution
     from kernbench.solvers.driver import FitResult

@@ -1,6 +1,7 @@
 """Polynomial kernels of columns far from the origin, whose values differ by little compared to their size."""
 
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,3 +85,22 @@ def test_a_stop_event_ends_the_runs_for_smaller_C(few_iterations, monkeypatch):
     model = KernelSVC("poly", gamma=0.1)
     ((result,),) = runs.Runs(KernelTask(model, *far_rows(0), None), [model.C], stop=stop).run()
     assert stop.is_set() and result.status == "interrupted"
+
+
+@pytest.mark.parametrize("n_products", [0, 3])
+def test_ctrl_c_between_the_runs_for_smaller_C_keeps_the_best_so_far(n_products, few_iterations, monkeypatch):
+    X, y = far_rows(0)
+    done, matmul = [], smaller_strength.blocks.matmul
+
+    def products(*arguments, **options):
+        if len(done) == n_products:
+            raise KeyboardInterrupt
+        done.append(arguments)
+        return matmul(*arguments, **options)
+
+    monkeypatch.setattr(smaller_strength, "blocks", SimpleNamespace(matmul=products))
+    model = KernelSVC("poly", gamma=0.1)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == "interrupted" and np.isfinite(model.duality_gap_)
+    assert objective_of(model, X, y) == pytest.approx(model.objective_, abs=model.duality_gap_)
