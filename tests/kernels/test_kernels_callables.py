@@ -1,6 +1,7 @@
 """Kernels that are Python functions: called with batches, and their results are checked."""
 
 import warnings
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
-from kernbench import ROCSVC, KernelRegressor, KernelRegressorCV, KernelSVC, KernelSVCCV
+from kernbench import ROCSVC, KernelNuSVC, KernelRegressor, KernelRegressorCV, KernelSVC, KernelSVCCV
 from kernbench.kernels import Callable, Gaussian, Kernel
 from kernbench.kernels.blocks import block, matmul
 from kernbench.kernels.rows import KernelRows
@@ -241,6 +242,58 @@ class Cycle:
 
 def of_cycles(X, Z):
     return np.outer([graph.weight for graph in X], [graph.weight for graph in Z])
+
+
+class Scaled:
+    """A linear kernel function, whose factor can be changed."""
+
+    factor = 1.0
+
+    def __call__(self, X, Z):
+        return self.factor * (X @ Z.T)
+
+
+MODELS = {
+    "KernelSVC": KernelSVC,
+    "KernelNuSVC": partial(KernelNuSVC, nu=0.4),
+    "KernelRegressor": partial(KernelRegressor, "epsilon_insensitive"),
+    "ROCSVC": partial(ROCSVC, alpha=0.01, features="nystroem"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_warm_start_with_a_function_that_was_changed_in_place_solves_the_new_problem(name, X):
+    y, kernel, make = (X[:, 0] > np.median(X[:, 0])) * 1.0, Scaled(), MODELS[name]
+    warm = make(kernel=kernel, tol=1e-6, warm_start=True, random_state=0).fit(X, y)
+    kernel.factor = 0.01
+    cold = make(kernel=kernel, tol=1e-6, random_state=0).fit(X, y)
+    assert cold.objective_ != pytest.approx(warm.objective_, rel=1e-3)
+    assert warm.fit(X, y).objective_ == pytest.approx(cold.objective_, rel=1e-5)
+    assert 0.0 <= warm.duality_gap_ <= 1e-6 * abs(warm.objective_)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "ROCSVC"])
+def test_a_warm_start_on_other_objects_solves_their_problem(name):
+    """SciPy's matrices are printed without their entries, a graph as its address."""
+
+    def of_matrices(X, Z):
+        return sparse.vstack(list(X)) @ sparse.vstack(list(Z)).T
+
+    def shrunk(graphs):
+        for graph in graphs:
+            graph.weight *= 0.1
+        return graphs
+
+    weights = np.linspace(-1.0, 2.0, 20)
+    y = (weights > 0.3) * 1.0
+    large, small = ([sparse.csr_matrix([[factor * weight]]) for weight in weights] for factor in (1.0, 0.1))
+    cases = (of_matrices, large, lambda rows: small), (of_cycles, list(map(Cycle, weights)), shrunk)
+    for kernel, rows, change in cases:
+        warm = MODELS[name](kernel=kernel, tol=1e-6, warm_start=True).fit(rows, y)
+        before, rows = warm.objective_, change(rows)
+        cold = MODELS[name](kernel=kernel, tol=1e-6).fit(rows, y)
+        assert cold.objective_ != pytest.approx(before, rel=1e-3)
+        assert warm.fit(rows, y).objective_ == pytest.approx(cold.objective_, rel=1e-5)
 
 
 @pytest.mark.parametrize("form", [list, tuple])

@@ -104,8 +104,17 @@ def cold_start(model, settings, n_problems, *, draws_kernel=False, draws=True):
     return Continuation(settings, classes, solutions, generators, kernel_seed)
 
 
+def key_of(kernel, X):
+    """Return what identifies a kernel and its rows, for `Continuation.key`: a tuple.
+
+    If the kernel is a Python function, nothing equals it: the function may have changed in place, and so may rows that
+    are objects, of which no digest can be taken.
+    """
+    return (object(),) if kernel.calls_python else (kernel, digest(X))
+
+
 def digest(X):
-    """Return a digest of X: equal data, equal digest."""
+    """Return a digest of numbers or text: equal data, equal digest."""
     hasher = blake2b(digest_size=16)
     for part in (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,):
         hasher.update(f"{part.shape}{part.dtype}".encode())

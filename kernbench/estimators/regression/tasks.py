@@ -11,7 +11,7 @@ from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.fit.centring import centred, combined, left_over, mean_of, shift_of
 from kernbench.estimators.fit.certificate import Examined
 from kernbench.estimators.fit.choice import kernel_regression_entry, other_solver
-from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.continuation import cold_start, digest, key_of, last_fit
 from kernbench.estimators.fit.folding import Stored, StoredFunction
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -215,9 +215,9 @@ class KernelRegressorTask(Task):
         # In float64: the model is applied to rows as given, from which float32 ones less their centre would differ.
         self.given, self.X = X, centred(X, model.centre_, np.float64)
         if model.warm_start:
-            parts = tuple(digest(part) for part in (X, y, self.weights) if part is not None)
+            parts = tuple(digest(part) for part in (y, self.weights) if part is not None)
             strength = getattr(model, self.strength)
-            self.key = (model.kernel_, *parts, self.dtype, strength, self.loss.name, self.loss.parameter)
+            self.key = (*key_of(model.kernel_, X), *parts, self.dtype, strength, self.loss.name, self.loss.parameter)
 
     def read(self, X, y, sample_weight):
         """Return the checked arguments of ``fit``, the weights as the solver takes them."""

@@ -98,7 +98,8 @@ class ROCSVC(RankingClassifier):
         Rows of each class that ``partial_fit`` keeps; fixed by the first batch.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one. For the same rows, the feature map and the pairs are
-        kept too, and a run that was ended by a limit continues exactly where it stopped.
+        kept too, and a run that was ended by a limit continues exactly where it stopped. With a kernel that is a Python
+        function, which may have changed in between, every ``fit`` starts from scratch.
     random_state : int, RandomState, Generator or None, default=None
         Source of landmarks, random features, pairs, held-out rows and the subset of ``gamma="median"``. Pass an int for
         reproducible results; None is NumPy's global state (``np.random.seed``).

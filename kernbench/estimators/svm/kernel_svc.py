@@ -128,7 +128,8 @@ class KernelSVC(ExpansionClassifier):
         coefficients suit the labels (on other rows: if they have the signs of the labels); otherwise from scratch. C,
         tol, limits and even the kernel may change in between; ``pegasos`` and ``norma`` start from the best multiple of
         a solution that is now worse than f = 0. Random generators continue, so that two fits of a and b iterations
-        equal one of a + b (for ``pegasos`` if a is a multiple of 256).
+        equal one of a + b (for ``pegasos`` if a is a multiple of 256). With a kernel that is a Python function, which
+        may have changed in between, only coefficients and generators are kept.
     random_state : int, RandomState, Generator or None, default=None
         Source of the random numbers of stochastic solvers and of ``gamma="median"``. Pass an int for reproducible
         results; None is NumPy's global state (``np.random.seed``).

@@ -14,7 +14,7 @@ from kernbench.estimators.arguments.parameters import AUTO_DOUBLE_ROWS, precisio
 from kernbench.estimators.arguments.training_data import check_training_data
 from kernbench.estimators.fit.centring import centred
 from kernbench.estimators.fit.certificate import Examined
-from kernbench.estimators.fit.continuation import cold_start, digest, last_fit
+from kernbench.estimators.fit.continuation import cold_start, digest, key_of, last_fit
 from kernbench.estimators.fit.folding import Stored, StoredFunction
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -88,8 +88,7 @@ class KernelTask(Task):
         if model.warm_start:
             taking_part = codes if weights is None else np.where(weights > 0, codes, -1)
             self.key = (
-                model.kernel_,
-                digest(X),
+                *key_of(model.kernel_, X),
                 digest(taking_part),
                 self.dtype,
                 model.loss,
