@@ -68,7 +68,9 @@ class LinearRegressor(RegressorMixin, Model):
         and for sparse rows, solvers other than ``newton`` regularise what remains of the intercept, as the weight of a
         constant column whose entries have the size of a row's norm.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X.
+        Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of X. In
+        float32 the certificate is for the rounded rows, dense ones with an intercept less the means of their columns:
+        it does not cover residuals as small as that rounding.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if columns, solver and loss are the same;
         not from one far worse than f = 0, such as that for targets a million times as large, of which ``pegasos`` and

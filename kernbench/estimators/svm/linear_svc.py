@@ -64,7 +64,8 @@ class LinearSVC(LinearClassifier):
         where it is the positive one, and the rest has the factor 1, as in LIBLINEAR.
     dtype : {"auto", "float32", "float64"}, default="auto"
         Precision in which the training rows are held; weights and sums are float64. ``"auto"`` keeps that of
-        X.
+        X. In float32 the certificate is for the rounded rows, with ``intercept_scaling=np.inf`` less their centre: it
+        does not cover losses as small as that rounding.
     warm_start : bool, default=False
         Start the next ``fit`` from the solution of the last one, if classes, columns, solver and loss are the
         same. On the same rows ``sdca`` keeps its dual variables too, and with the same C continues exactly where it
