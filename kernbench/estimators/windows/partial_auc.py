@@ -100,7 +100,8 @@ class PartialAUCClassifier(WindowClassifier):
         None, since the problem is not convex; see `subproblem_gap_`. (A float for ``svmpauc-tight``, whose problem is
         convex.)
     subproblem_gap_ : float
-        With ``dca-exact``: certified gap of the last convex subproblem, of which the model is the solution.
+        With ``dca-exact``: certified gap of the model in the last convex subproblem, of which it is the solution once
+        the fit has converged.
     validation_score_ : float
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int

@@ -38,7 +38,8 @@ class PartialAUCDCA(ExactDCA):
     Attributes
     ----------
     subproblem_gap : float
-        Certified: by how much a step of DCA can lower its convex bound of the objective.
+        Certified gap of the point in the last convex subproblem: by how much a step of DCA can lower that bound of the
+        objective.
     vanishes : bool
         Whether no function with a smaller objective than f = 0 was found.
     """

@@ -44,7 +44,8 @@ class ExactDCA(DesignMethod):
     Attributes
     ----------
     subproblem_gap : float
-        Certified: by how much a step of DCA can lower its convex bound of the objective.
+        Certified gap of the point in the last convex subproblem: by how much a step of DCA can lower that bound of the
+        objective.
     n_cuts : int
         Cuts held now.
     """
@@ -213,9 +214,10 @@ class ExactDCA(DesignMethod):
         if bundle.advance(1) == 0 and not bundle.converged:
             self.stuck = True
             return
-        self.subproblem_gap = bundle.gap()
-        closed = self.subproblem_gap <= self.tol * self.value
-        if not closed and self.value - bundle.value < self.subproblem_gap:
+        gap = bundle.gap()
+        self.subproblem_gap = self._gap_of_point()
+        closed = gap <= self.tol * self.value
+        if not closed and self.value - bundle.value < gap:
             return
         self.begun = False  # until the point and the linear part have moved: Ctrl-C may come between
         if self.alpha > 0:
@@ -224,12 +226,18 @@ class ExactDCA(DesignMethod):
             self.step[:], self.moved[:] = bundle.coef, bundle.scores
             self._try(1.0)
             self.coef[:], self.scores[:] = self.next_coef, self.next_scores
+        self.subproblem_gap = gap
         value = self.core.value_at(self.problem, self.coef, self.scores, None)
         self.decrease, self.value = self.value - value, value
         self.converged = closed and self.decrease <= self.tol * value
         if not self.converged:
             self._linearise_again()
+            self.subproblem_gap = self._gap_of_point()
         self.begun = True
+
+    def _gap_of_point(self):
+        """Return the gap of the point, where L is linearised; that of the cutting planes is that of their best one."""
+        return max(0.0, self.value - self.bundle.bound)
 
     def _linearise_again(self):
         """Move the linear part of the subproblem to the point; the cuts change by the change of the linear part."""

@@ -114,9 +114,36 @@ def test_the_gap_bounds_what_a_step_of_dca_gains(entry, alpha, ranking, windowed
         if alpha == 0:
             value = subproblem(coef)[0]
         best = minimize(subproblem, coef, jac=True, method="BFGS", options={"gtol": 1e-10}).fun
-        if solver.n_cuts == 0:
-            assert value - best <= solver.subproblem_gap + 1e-9
+        assert value - best <= solver.subproblem_gap + 1e-9
     assert solver.objective() == pytest.approx(value, rel=1e-6)
+
+
+@either_dca
+@pytest.mark.parametrize("alpha, tol, d", [(0.0, 1e-4, 3), (0.01, 1e-6, 8)])
+def test_the_gap_while_cutting_is_that_of_the_point(entry, alpha, tol, d, ranking, windowed):
+    """The cutting planes have a better one, and L is linearised at another one later. The subproblem is solved anew."""
+    n_compared = 0
+    for seed in (0, 1, 3):
+        problem = ranking(100, seed, d=d)
+        solver = windowed(entry, "compiled", problem, alpha=alpha, loss="hinge", tol=tol)
+        weight, ranked = alpha if alpha > 0 else solver.proximal, solver.problem.ranked
+        while solver.n_iter < 60 and solver.advance(1) and not solver.converged:
+            if solver.bundle is None:
+                continue
+            coef, scores = solver.solution().coef, np.array(solver.scores)
+            # Without alpha the variable is the step from the point.
+            start, origin = (coef, None) if alpha > 0 else (np.zeros(d), scores)
+            risk = solver.core.RankedRisk(solver.design, ranked, weight, origin)
+            solver.core.linearise(risk, scores, np.empty(100))
+            planes = CuttingPlanes(risk, tol=1e-9, max_cuts=200, seed=0, initial=Solution(start))
+            planes.advance(300)
+            found = planes.solution().coef
+            by_hand = ReferenceRisk(as_reference_design(problem.X), ranked, weight, origin)
+            by_hand.linearise(scores)
+            best = by_hand.risk(problem.X @ found)[0] + weight / 2 * found @ found
+            assert solver.objective() - best <= solver.subproblem_gap + 1e-9
+            n_compared += 1
+    assert n_compared > 20
 
 
 def test_a_small_gap_is_not_enough_where_the_last_step_lowered_the_objective(ranking, windowed):
