@@ -245,8 +245,9 @@ class Newton(Method):
             return
         point.mu, value, bound, stuck, work = state["progress"]
         point.load_hessian(state["hessian"])
-        # The same objective: the same data, for which the bound holds, too.
-        if state["settings"][0] == self.problem.alpha and abs(self.objective() - value) <= SAME * value:
+        # The same objective: the same data, for which the bound holds, too. At w = 0 it does not depend on the rows.
+        is_same = state["settings"][0] == self.problem.alpha and abs(self.objective() - value) <= SAME * value
+        if is_same and point.coef[: self.design.n_coef - self.free_last].any():
             point.best, point.coef = point.coef, state["iterate"]
             point.best_value, point.bound, point.stuck, point.work = value, bound, int(stuck), work
         else:  # a run to the last digits ends almost without smoothing, where Newton steps fail far from the minimum

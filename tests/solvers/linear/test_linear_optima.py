@@ -235,6 +235,28 @@ def test_the_bound_of_newton_for_other_data_is_not_kept(loss, twin, change, rank
 
 @pytest.mark.parametrize("free_last", [False, True])
 @pytest.mark.parametrize("twin", ["compiled", "reference"])
+def test_nor_is_its_bound_for_other_rows_at_zero(twin, free_last, ranking, linear):
+    """There the objective does not depend on the rows. That of tiny rows is near its minimum, as no other one is."""
+    entry, problem = get("newton", "linear-svm"), ranking(90, 6, d=5)
+    options = {"C": 1 / 90, "loss": "hinge", "free_last": free_last, "tol": 1e-6}
+    rows, ones = problem.X, np.ones((90, int(free_last)))
+    problem.X = np.hstack([1e-6 * rows, ones])
+    begun = linear(entry, twin, problem, **options)
+    begun.advance(4 if free_last else 1)  # these only narrow the smoothing
+    start = begun.solution()
+    assert not start.coef[:5].any() and begun.gap() < 0.01 * begun.objective()
+    problem.X = np.hstack([rows, ones])
+    cold, warm = (linear(entry, twin, problem, initial=initial, **options) for initial in (None, start))
+    for run in (cold, warm):
+        driver.run(run, tol=1e-6, max_iter=200)
+        assert run.converged
+    assert cold.objective() < begun.objective() - begun.gap()
+    assert warm.objective() == pytest.approx(cold.objective(), rel=1e-5)
+    assert warm.objective() - warm.gap() <= cold.objective() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("free_last", [False, True])
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge", "log_loss"])
 def test_newton_leaves_zero_however_large_alpha_is(loss, twin, free_last, ranking, linear):
     """The objective of w = 0 is within the tolerance, but it separates nothing."""
