@@ -207,7 +207,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 if next_check is not None and solver.n_iter - start >= next_check:
                     with clock:
                         solver.check(tol)
-                    next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
+                    while next_check <= solver.n_iter - start:  # `advance` may do more than it is asked for
+                        next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
                 # By both: rounding may put the sum of the clock below the limit when the deadline has passed.
                 out_of_time = max_seconds is not None and (clock.seconds >= max_seconds or perf_counter() >= deadline)
                 at_end = solver.converged or solver.stagnated or solver.finished

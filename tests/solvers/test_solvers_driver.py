@@ -101,6 +101,30 @@ def test_steps_are_whole_grains_and_checks_thin_out(granularity, first_check, st
     assert len(asked) <= 3 + np.log(1 + max_iter / granularity) / np.log(1.25)
 
 
+@settings(max_examples=40, deadline=None)
+@given(block=st.integers(1, 40), granularity=st.sampled_from([1, 4]), first_check=st.integers(1, 30))
+def test_a_solver_may_finish_its_block_beyond_a_check(block, granularity, first_check):
+    """It is asked for at least one iteration each time, and checks thin out as for others."""
+
+    class Blocks(Countdown):
+        def advance(self, n_iter):
+            asked.append(n_iter)
+            done = 0
+            while done < n_iter:
+                done += super().advance(block)
+            return done
+
+    clock, asked = Clock(), []
+    solver = Blocks(clock, granularity=granularity, first_check=first_check, ends_at=400)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (driver, tracing):
+            patch.setattr(module, "perf_counter", clock)
+        result = run(solver, tol=0.1, max_iter=10**4)
+    assert result.status == "converged" and min(asked) >= 1
+    assert 400 <= result.n_iter <= 400 * driver.CHECK_GROWTH + block + granularity
+    assert len(solver.checks) <= 3 + np.log(1 + result.n_iter) / np.log(1.25)
+
+
 def test_the_rule_is_tested_with_the_users_tol_and_only_then(clock):
     solver = Countdown(clock, first_check=10)
     run(solver, max_iter=100, tol=0.25)
