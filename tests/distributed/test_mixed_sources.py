@@ -11,6 +11,8 @@ from kernbench import DoublyStochasticClassifier, DoublyStochasticRegressor, Lin
 from kernbench.datasets.readers.svmlight import write_svmlight
 from kernbench.distributed import Distributed, FileBlocks
 from kernbench.distributed.blocks import local_blocks
+from kernbench.distributed.sources.text import TextSource
+from kernbench.features import Nystroem
 
 LINEAR = LinearSVC(solver="bundle", random_state=0)
 
@@ -63,7 +65,43 @@ def test_text_is_kept_up_to_the_memory_for_it(examples, tmp_path):
     blocks = FileBlocks(as_csv(tmp_path / "a.csv", X), keep_bytes=100_000)
     for start in range(0, 8_000, 2_000):  # 64 kB each
         blocks.read(start, start + 2_000)
-    assert len(blocks._kept) == 2  # over by one block at the most
+    kept = [rows is not None for _, _, rows in blocks._kept.stretches(0, 8_000)]
+    assert kept == [True, True, False]  # over by one block at the most
+
+
+@pytest.mark.parametrize("keep_bytes", [30_000, 1 << 30])
+def test_any_range_is_made_of_what_is_kept_and_what_is_read(both_kinds, keep_bytes):
+    X, _, data = both_kinds
+    blocks, rng = FileBlocks(data, keep_bytes=keep_bytes), np.random.default_rng(0)
+    for _ in range(40):
+        start, stop = np.sort(rng.choice(8_001, 2, replace=False))
+        np.testing.assert_array_equal(blocks.read(start, stop), X[start:stop])
+
+
+SCALED = make_pipeline(StandardScaler(), Nystroem(n_landmarks=8, random_state=0), LINEAR)
+
+
+@pytest.mark.parametrize("suffix, estimator", [("csv", LINEAR), ("svm", LINEAR), ("csv", SCALED)])
+def test_text_that_is_kept_is_parsed_once_for_all_passes(suffix, estimator, examples, tmp_path, monkeypatch):
+    """Rows with a constant, and features of maps, are read in other ranges than the rows of the first pass."""
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 3_000)
+    X, y = examples(3_000, 4)
+    X, parsed, text_of = np.where(np.abs(X) > 1.0, X, 0.0).round(3), [], TextSource._text
+
+    def counted(source, start, stop):
+        parsed.append(stop - start)
+        return text_of(source, start, stop)
+
+    monkeypatch.setattr(TextSource, "_text", counted)
+    if suffix == "csv":
+        path, label, rows = as_csv(tmp_path / "a.csv", X, y), "label", X
+    else:
+        path, label, rows = tmp_path / "a.svm", None, sparse.csr_matrix(X)
+        write_svmlight(path, rows, y)
+    model = Distributed(estimator, memory=10**8).fit(path, label)
+    assert sum(parsed) == 3_000
+    expected = Distributed(estimator).fit([rows], y).decision_function([rows])
+    np.testing.assert_array_equal(model.decision_function([rows]), expected)
 
 
 def test_a_fit_to_text_and_arrays_is_that_of_the_array(both_kinds):

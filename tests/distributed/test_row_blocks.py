@@ -119,6 +119,18 @@ def test_a_pass_maps_each_row_once_or_never_again(keep, examples, blocks_of):
     assert once == 5_000 if keep == 10**9 else 5_000 < once <= 20_000 if keep else once == 20_000
 
 
+def test_kept_features_of_several_chunks_are_found_for_each_of_them(examples, blocks_of):
+    X, _ = examples(5_000, 4)
+    seen = []
+    mapped = MappedBlocks(blocks_of(X), lambda rows: seen.append(len(rows)) or 2 * rows, 4, X.dtype, keep_bytes=10**9)
+    a, b, c = mapped.starts[:3]
+    for start, stop in ((a, c), (a, b), (b, c)):
+        assert np.array_equal(mapped.read(start, stop), 2 * X[start:stop])
+    assert seen == [b - a, c - b]
+    mapped.read(a, b - 4)  # a product of fewer rows may have other bits
+    assert seen[2:] == [b - 4 - a]
+
+
 def test_rows_without_columns_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", np.empty((3, 0)))
     for data in ([np.empty((3, 0))], tmp_path / "x.npy"):

@@ -43,6 +43,9 @@ def test_svmlight_text_is_read_by_byte_ranges(tmp_path, examples, keep_bytes):
     assert np.array_equal(blocks.y, y)
     for _ in range(2):
         assert np.array_equal(rows_of(blocks), X.toarray())
+    start, stop = np.sort(np.random.default_rng(0).choice(5_001, (2, 9), replace=False), axis=0)
+    for a, b in zip(start, stop):
+        assert np.array_equal(blocks.read(a, b).toarray(), X[a:b].toarray())
     some = np.random.default_rng(0).integers(5_000, size=40)
     assert np.array_equal(blocks.rows(some).toarray(), X[some].toarray())
 

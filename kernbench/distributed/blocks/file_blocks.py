@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from kernbench.distributed.blocks.kept_rows import KeptRows
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
 from kernbench.distributed.sources import open_sources
 
@@ -50,30 +51,26 @@ class FileBlocks(LocalBlocks):
         parts = [source.labels() for source in self.sources]
         self.y: np.ndarray | None = None if any(part is None for part in parts) else np.concatenate(parts)
         self.names: Any = named.names
-        self.keep_bytes, self._kept, self._local = keep_bytes, {}, threading.local()
+        self.keep_bytes, self._kept, self._local = keep_bytes, KeptRows(), threading.local()
 
     def read(self, start: Any, stop: Any) -> Any:
         """Return rows start to stop - 1."""
-        key = start, stop
-        if key in self._kept:
-            return self._kept[key]
-        first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
-        source, offset = self.sources[first], self.bounds[first]
-        # All of it: an array that is only partly slow to read lies in the buffer, which the next block overwrites.
-        is_kept = self.keep_bytes > 0 and all(self.sources[k].is_slow for k in range(first, last + 1))
-        if first == last and (source.is_sparse or source.in_memory):
-            rows = source.read(start - offset, stop - offset)
-        elif self.is_sparse:
-            rows = sparse.vstack(list(self._pieces(first, last, start, stop)), format="csr")
-        else:
-            rows = self._buffer(stop - start, is_kept)
-            for k in range(first, last + 1):
-                begin, end = np.clip(self.bounds[k : k + 2], start, stop)
-                self.sources[k].read_into(begin - self.bounds[k], rows[begin - start : end - start])
-        if is_kept:
-            self.keep_bytes -= _n_bytes(rows)  # over by one block a thread at the most
-            self._kept[key] = rows
-        return rows
+        k = int(np.searchsorted(self.bounds, start, side="right")) - 1
+        if self.sources[k].in_memory and stop <= self.bounds[k + 1]:
+            return self.sources[k].read(start - self.bounds[k], stop - self.bounds[k])
+        found = self._kept.stretches(start, stop)
+        if self.is_sparse:
+            parts = [self._read_sparse(begin, end) if rows is None else rows for begin, end, rows in found]
+            return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+        if len(found) == 1 and found[0][2] is not None:
+            return found[0][2]
+        out = self._buffer(stop - start)
+        for begin, end, rows in found:
+            if rows is None:
+                self._read_dense(begin, out[begin - start : end - start])
+            else:
+                out[begin - start : end - start] = rows
+        return out
 
     def rows(self, indices: Any) -> Any:
         """Return some rows."""
@@ -91,27 +88,49 @@ class FileBlocks(LocalBlocks):
         k = int(np.searchsorted(self.bounds, row, side="right")) - 1
         return self.sources[k].title, int(row - self.bounds[k])
 
-    def _pieces(self, first, last, start, stop):
-        for k in range(first, last + 1):
-            begin, end = np.clip(self.bounds[k : k + 2], start, stop) - self.bounds[k]
-            piece = self.sources[k].read(begin, end)
-            piece.resize(piece.shape[0], self.n_columns)
-            yield piece
+    def _spans(self, start, stop):
+        """Return (source, begin, end) for each source that holds some of rows start to stop - 1: its rows from `begin`
+        to `end` - 1."""
+        first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
+        edges = np.clip(self.bounds[first : last + 2], start, stop)
+        return [
+            (self.sources[k], begin - self.bounds[k], end - self.bounds[k])
+            for k, begin, end in zip(range(first, last + 1), edges[:-1], edges[1:])
+        ]
 
-    def _buffer(self, n_rows, fresh):
-        """Return an array for rows: a new one, or the one of this thread, which lasts until its next block."""
-        if fresh:
-            return np.empty((n_rows, self.n_columns), dtype=self.dtype)
+    def _read_sparse(self, start, stop):
+        spans = self._spans(start, stop)
+        parts = [source.read(begin, end) for source, begin, end in spans]
+        rows = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+        self._keep(start, rows, spans)
+        return rows
+
+    def _read_dense(self, start, out):
+        """Fill `out` with the rows from `start` on."""
+        place, spans = 0, self._spans(start, start + len(out))
+        for source, begin, end in spans:
+            source.read_into(begin, out[place : place + end - begin])
+            place += end - begin
+        self._keep(start, out, spans)
+
+    def _keep(self, start, rows, spans):
+        """Keep rows that are slow to read while there is memory."""
+        if self.keep_bytes > 0 and all(source.is_slow for source, _, _ in spans):
+            self.keep_bytes -= _n_bytes(rows)  # over by one block a thread at the most
+            self._kept.add(start, rows.copy())  # dense ones lie in the buffer, which the next block overwrites
+
+    def _buffer(self, n_rows):
+        """Return an array for rows, that of this thread, which lasts until its next block."""
         buffer = getattr(self._local, "buffer", None)
         if buffer is None or len(buffer) < n_rows:
             buffer = self._local.buffer = np.empty((n_rows, self.n_columns), dtype=self.dtype)
         return buffer[:n_rows]
 
     def __getstate__(self) -> Any:
-        return {**self.__dict__, "_kept": {}, "_local": None}
+        return {**self.__dict__, "_kept": None, "_local": None}
 
     def __setstate__(self, state: Any) -> None:
-        self.__dict__.update(state, _local=threading.local())
+        self.__dict__.update(state, _kept=KeptRows(), _local=threading.local())
 
 
 def available_bytes():

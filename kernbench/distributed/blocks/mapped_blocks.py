@@ -56,10 +56,13 @@ class MappedBlocks(LocalBlocks):
         out = np.empty((stop - start, self.n_columns), dtype=self.dtype)
         first = np.searchsorted(self.starts, start, side="right") - 1
         edges = np.clip(self.starts[first : np.searchsorted(self.starts, stop) + 1], start, stop)
-        for begin, end in zip(edges[:-1], edges[1:]):
-            out[begin - start : end - start] = self.function(self.blocks.read(begin, end))
+        pieces = [((begin, end), out[begin - start : end - start]) for begin, end in zip(edges[:-1], edges[1:])]
+        for piece, features in pieces:
+            # Kept ones are of the same rows: parts of others may have been rounded otherwise.
+            features[:] = self._kept[piece] if piece in self._kept else self.function(self.blocks.read(*piece))
         if self.keep_bytes >= out.nbytes:
             self.keep_bytes -= out.nbytes  # over by one block a thread at the most
+            self._kept.update(pieces)
             self._kept[key] = out
         return out
 
