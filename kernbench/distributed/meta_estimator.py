@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
 from kernbench.distributed.blocks.file_blocks import available_bytes
+from kernbench.distributed.blocks.kept_rows import Room
 from kernbench.distributed.blocks.random_rows import chunks_in_order
 from kernbench.distributed.cluster.workers import free_bytes
 from kernbench.distributed.exactness import TASKS, check_estimator, learns_from
@@ -47,9 +48,11 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     client : distributed.Client, default=None
         A client of a Dask cluster whose workers hold or read the rows. None reads files and chunks in this process.
     memory : "auto" or int, default="auto"
-        Bytes, of this process or of all workers together, for keeping features and rows that are slow to read (text,
-        Parquet). What does not fit is computed or read again in each pass. ``"auto"`` is a quarter of the free memory;
-        with a client, of what the workers' memory limits leave, so that workers without a limit keep nothing.
+        Bytes, of this process or of all workers together, for all that is kept between passes: rows that are slow to
+        read (text, Parquet), then features in what these leave. What does not fit is read or computed again in each
+        pass. Rows that are drawn at random, by doubly stochastic estimators and ``solver="scs"``, must fit if they are
+        slow to read. ``"auto"`` is a quarter of the free memory; with a client, of what the workers' memory limits
+        leave, so that workers without a limit keep nothing.
 
     Attributes
     ----------
@@ -168,7 +171,8 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 "its own partial_fit(P, Q) with a chunk of each"
             )
         blocks, y = read(self.client, X, y, kind, getattr(self, "n_features_in_", 0))
-        sample_weight = Examples(blocks, y, read_weights(self.client, sample_weight, blocks), None, 0).checked_weights()
+        sample_weight = read_weights(self.client, sample_weight, blocks)
+        sample_weight = Examples(blocks, y, sample_weight, None, Room(0)).checked_weights()
         is_first = not hasattr(self, "estimator_")
         if is_first:
             self.estimator_, self.n_samples_ = clone(self.estimator), 0
@@ -260,18 +264,18 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
                 f"({BYTES_PER_ROW} bytes a row), and {available_bytes() / 1e9:.2g} GB are free: fit fewer rows, or "
                 "where there is more memory"
             )
-        keep = self._keep_bytes(needed)
+        room = Room(self._keep_bytes(needed))
         if not blocks.is_remote:
-            blocks.keep_bytes = keep
+            blocks.keep_in(room)
         with single_threaded_blas():
             for _, step in maps:
                 if isinstance(step, StandardScaler):
                     blocks = fit_scaler(step, blocks)
                 else:
                     fit_map(step, blocks, names, y)
-                    blocks = features_of(blocks, step, blocks.dtype, keep if step is maps[-1][1] else 0)
+                    blocks = features_of(blocks, step, blocks.dtype, room if step is maps[-1][1] else 0)
                 names = None
-            return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, keep))
+            return model, TASKS[type(model)](model, Examples(blocks, y, sample_weight, names, room))
 
     def _keep_bytes(self, needed):
         """Return the memory for rows and features to keep, after the bytes `needed` in this process for the fit."""

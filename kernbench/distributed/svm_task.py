@@ -62,7 +62,7 @@ class BlockKernelTask:
     def _run_chunks(self):
         """Fit to the chunks in their order; rows are read when they are drawn."""
         examples, blocks, weights = self.examples, self.blocks, self.weights
-        rows = rows_at_random(blocks, examples.keep_bytes)
+        rows = rows_at_random(blocks, examples.room)
         starts = blocks.chunk_starts if blocks.is_remote else origin_of(blocks)[0].bounds
         chunks = [
             (RowsBetween(rows, a, b), examples.y[a:b], None if weights is None else weights[a:b])

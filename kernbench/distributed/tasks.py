@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernbench.distributed.blocks.kept_rows import Room
 from kernbench.distributed.blocks.mapped_blocks import mapped
 from kernbench.distributed.blocks.spread import check_kernel_range, spread_of
 from kernbench.distributed.spaces import features_of, fit_space_of_blocks, text_names
@@ -37,15 +38,15 @@ class Examples:
     sample_weight : ndarray of shape (n_rows,), or None
     names : ndarray of str, or None
         Names of the columns.
-    keep_bytes : int
-        Memory for features.
+    room : Room
+        Memory for what is kept of rows and features.
     """
 
     blocks: object
     y: np.ndarray
     sample_weight: np.ndarray | None
     names: np.ndarray | None
-    keep_bytes: int
+    room: Room
 
     def describe(self, model):
         """Set the attributes of an estimator that describe the columns."""
@@ -82,7 +83,7 @@ class BlockRankingTask(SpaceTask):
         )
         blocks, self.n_of_the_map = examples.blocks, 0
         if self.space.map is not None:
-            blocks = features_of(blocks, self.space.map, self.space.dtype, examples.keep_bytes)
+            blocks = features_of(blocks, self.space.map, self.space.dtype, examples.room)
             n_landmarks = len(getattr(self.space.map, "normalization_", ()))
             self.n_of_the_map = (blocks.n_rows + n_landmarks) * n_landmarks
         self.blocks, self.design = blocks, as_design(blocks)
@@ -131,7 +132,7 @@ class BlockLinearTask(LinearTask):
                 blocks.n_columns + extra,
                 dtype,
                 n_stored=blocks.n_values + extra * blocks.n_rows if blocks.is_sparse else None,
-                keep_bytes=examples.keep_bytes if blocks.is_remote else 0,
+                keep_bytes=examples.room if blocks.is_remote else 0,
             )
         self.blocks = self.X
 

@@ -1,5 +1,7 @@
 """Files of several kinds, files of different widths, labels in files: what one array would give."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,10 +9,13 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import DoublyStochasticClassifier, DoublyStochasticRegressor, LinearSVC
+from kernbench import ROCSVC, DoublyStochasticClassifier, DoublyStochasticRegressor, LinearSVC
 from kernbench.datasets.readers.svmlight import write_svmlight
-from kernbench.distributed import Distributed, FileBlocks
+from kernbench.distributed import Distributed, FileBlocks, meta_estimator
 from kernbench.distributed.blocks import local_blocks
+from kernbench.distributed.blocks.kept_rows import KeptRows, Room
+from kernbench.distributed.blocks.random_rows import rows_at_random
+from kernbench.distributed.blocks.spread import spread_of
 from kernbench.distributed.sources.text import TextSource
 from kernbench.features import Nystroem
 
@@ -66,7 +71,7 @@ def test_text_is_kept_up_to_the_memory_for_it(examples, tmp_path):
     for start in range(0, 8_000, 2_000):  # 64 kB each
         blocks.read(start, start + 2_000)
     kept = [rows is not None for _, _, rows in blocks._kept.stretches(0, 8_000)]
-    assert kept == [True, True, False]  # over by one block at the most
+    assert kept == [True, False] and blocks.room.left == 36_000
 
 
 @pytest.mark.parametrize("keep_bytes", [30_000, 1 << 30])
@@ -102,6 +107,61 @@ def test_text_that_is_kept_is_parsed_once_for_all_passes(suffix, estimator, exam
     assert sum(parsed) == 3_000
     expected = Distributed(estimator).fit([rows], y).decision_function([rows])
     np.testing.assert_array_equal(model.decision_function([rows]), expected)
+
+
+def held(room):
+    """Return the bytes of the arrays in a room; those of a part and of the whole count once."""
+    stores = [store._rows if isinstance(store, KeptRows) else store.values() for store in room._stores]
+    whole = [rows if rows.base is None else rows.base for store in stores for rows in store]
+    return sum({id(rows): rows.nbytes for rows in whole}.values())
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ROCSVC("rbf", n_landmarks=16, random_state=0),
+        make_pipeline(Nystroem(n_landmarks=16, random_state=0), ROCSVC("rbf", n_landmarks=16, random_state=0)),
+    ],
+    ids=["features", "map"],
+)
+def test_rows_and_all_features_share_the_memory(estimator, examples, tmp_path, monkeypatch):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 3_000)
+    X, y = examples(3_000, 4)
+    memory, rooms = X.nbytes + 100_000, []
+    monkeypatch.setattr(meta_estimator, "Room", lambda n_bytes: rooms.append(Room(n_bytes)) or rooms[-1])
+    model = Distributed(estimator, memory=memory).fit(as_csv(tmp_path / "a.csv", X, y), "label")
+    (room,) = rooms
+    assert memory - 6_000 < held(room) == memory - room.left <= memory
+    expected = Distributed(estimator).fit([X], y).decision_function([X])
+    np.testing.assert_array_equal(model.decision_function([X]), expected)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "svm"])
+def test_rows_that_are_drawn_at_random_are_in_memory_once(suffix, examples, tmp_path, monkeypatch):
+    monkeypatch.setattr(local_blocks, "BLOCK_BYTES", 30_000)
+    X, y = examples(20_000, 8)
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        as_csv(path, X)
+    else:
+        X = sparse.csr_matrix(np.where(np.abs(X) > 1.0, X, 0.0).round(3))
+        write_svmlight(path, X, y)
+    n_bytes = X.nbytes if suffix == "csv" else 12 * X.nnz
+    for memory in (n_bytes, 10 * n_bytes):
+        room = Room(memory)
+        blocks = FileBlocks(path, keep_bytes=room)
+        tracemalloc.start()
+        try:
+            spread_of(blocks)
+            rows, (left, peak) = rows_at_random(blocks, room), tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert held(room) == 0 and left < 1.5 * n_bytes
+        assert peak < (1.8 if memory == n_bytes else 2.6) * n_bytes  # beside it, what was kept, a block and its text
+        if suffix == "csv":
+            np.testing.assert_array_equal(rows, X)
+        else:
+            assert rows.format == "csr" and (rows != X).nnz == 0 and rows.has_canonical_format
 
 
 def test_a_fit_to_text_and_arrays_is_that_of_the_array(both_kinds):

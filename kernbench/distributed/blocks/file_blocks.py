@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernbench.distributed.blocks.kept_rows import KeptRows
+from kernbench.distributed.blocks.kept_rows import KeptRows, Room, room_of
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
 from kernbench.distributed.sources import open_sources
 
@@ -22,8 +22,9 @@ class FileBlocks(LocalBlocks):
         their names (part-2 comes before part-10).
     label : str or int, optional
         The column that holds the labels, in files of columns.
-    keep_bytes : int, default=0
-        Memory for rows that are slow to read (text and Parquet): they are kept up to there, and read again beyond.
+    keep_bytes : int or Room, default=0
+        Memory for rows that are slow to read (text and Parquet): they are kept up to there, and read again beyond. A
+        Room is shared with other blocks.
     least_columns : int, default=0
         Columns that files of sparse rows have at the least, whatever the largest index in them.
 
@@ -35,9 +36,9 @@ class FileBlocks(LocalBlocks):
         Names of the columns, where some of the files hold them.
     """
 
-    keep_bytes: int
+    room: Room
 
-    def __init__(self, data: Any, *, label: Any = None, keep_bytes: int = 0, least_columns: int = 0) -> None:
+    def __init__(self, data: Any, *, label: Any = None, keep_bytes: int | Room = 0, least_columns: int = 0) -> None:
         self.sources: list[Any] = open_sources(data, label, least_columns)
         sizes = [source.n_rows for source in self.sources]
         self.bounds: np.ndarray = np.concatenate([[0], np.cumsum(sizes)])
@@ -51,7 +52,12 @@ class FileBlocks(LocalBlocks):
         parts = [source.labels() for source in self.sources]
         self.y: np.ndarray | None = None if any(part is None for part in parts) else np.concatenate(parts)
         self.names: Any = named.names
-        self.keep_bytes, self._kept, self._local = keep_bytes, KeptRows(), threading.local()
+        self._local = threading.local()
+        self.keep_in(room_of(keep_bytes))
+
+    def keep_in(self, room: Room) -> None:
+        """Use the memory of `room` for the rows that are kept from now on."""
+        self.room, self._kept = room, room.open(KeptRows())
 
     def read(self, start: Any, stop: Any) -> Any:
         """Return rows start to stop - 1."""
@@ -115,8 +121,7 @@ class FileBlocks(LocalBlocks):
 
     def _keep(self, start, rows, spans):
         """Keep rows that are slow to read while there is memory."""
-        if self.keep_bytes > 0 and all(source.is_slow for source, _, _ in spans):
-            self.keep_bytes -= _n_bytes(rows)  # over by one block a thread at the most
+        if all(source.is_slow for source, _, _ in spans) and self.room.take(_n_bytes(rows)):
             self._kept.add(start, rows.copy())  # dense ones lie in the buffer, which the next block overwrites
 
     def _buffer(self, n_rows):
@@ -130,7 +135,8 @@ class FileBlocks(LocalBlocks):
         return {**self.__dict__, "_kept": None, "_local": None}
 
     def __setstate__(self, state: Any) -> None:
-        self.__dict__.update(state, _kept=KeptRows(), _local=threading.local())
+        self.__dict__.update(state, _local=threading.local())
+        self.keep_in(self.room)
 
 
 def available_bytes():

@@ -2,6 +2,52 @@
 
 import threading
 from bisect import bisect_left, bisect_right
+from typing import Any
+
+
+class Room:
+    """Memory for what is kept of rows and features, which the blocks of one fit share.
+
+    Parameters
+    ----------
+    n_bytes : int
+
+    Attributes
+    ----------
+    left : int
+        Bytes that are not taken.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self.n_bytes = self.left = n_bytes
+        self._stores, self._lock = [], threading.Lock()
+
+    def open(self, store: Any) -> Any:
+        """Return `store`, an empty KeptRows or dict, which `clear` empties again."""
+        self._stores.append(store)
+        return store
+
+    def take(self, n_bytes: int) -> bool:
+        """Take some bytes and return True, or return False if fewer are left."""
+        with self._lock:
+            if n_bytes > self.left:
+                return False
+            self.left -= n_bytes
+            return True
+
+    def clear(self) -> None:
+        """Release all that is kept."""
+        for store in self._stores:
+            store.clear()
+        self.left = self.n_bytes
+
+    def __reduce__(self) -> Any:
+        return Room, (self.n_bytes,)
+
+
+def room_of(keep_bytes: int | Room) -> Room:
+    """Return the `Room` that a number of bytes stands for, or the one that is given."""
+    return keep_bytes if isinstance(keep_bytes, Room) else Room(keep_bytes)
 
 
 class KeptRows:
@@ -16,6 +62,12 @@ class KeptRows:
             place = bisect_left(self._starts, start)
             self._starts.insert(place, start)
             self._rows.insert(place, rows)
+
+    def clear(self):
+        """Release all rows."""
+        with self._lock:
+            self._starts.clear()
+            self._rows.clear()
 
     def stretches(self, start, stop):
         """Return (begin, end, rows) of the successive ranges that make up rows start to stop - 1; None for rows that

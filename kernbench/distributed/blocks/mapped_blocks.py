@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kernbench.distributed.blocks.kept_rows import Room, room_of
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
 
 ROWS = 2048  # rows of a subset mapped at a time
@@ -25,12 +26,13 @@ class MappedBlocks(LocalBlocks):
         Type of the features; the result of the function is converted to it.
     n_stored : int, optional
         Number of stored entries of sparse features; by default the features are dense.
-    keep_bytes : int, default=0
-        Memory for dense features: they are kept up to this size, and recomputed in each pass beyond.
+    keep_bytes : int or Room, default=0
+        Memory for dense features: they are kept up to this size, and recomputed in each pass beyond. A Room is shared
+        with other blocks.
     """
 
     blocks: Any
-    keep_bytes: int
+    room: Room
 
     def __init__(
         self,
@@ -40,10 +42,10 @@ class MappedBlocks(LocalBlocks):
         dtype: Any,
         *,
         n_stored: int | None = None,
-        keep_bytes: int = 0,
+        keep_bytes: int | Room = 0,
     ) -> None:
-        self.blocks, self.function, self.keep_bytes = blocks, function, keep_bytes
-        self._kept = {}
+        self.blocks, self.function, self.room = blocks, function, room_of(keep_bytes)
+        self._kept = self.room.open({})
         self._set_shape(blocks.n_rows, n_columns, dtype, n_stored=n_stored)
 
     def read(self, start: Any, stop: Any) -> Any:
@@ -60,8 +62,7 @@ class MappedBlocks(LocalBlocks):
         for piece, features in pieces:
             # Kept ones are of the same rows: parts of others may have been rounded otherwise.
             features[:] = self._kept[piece] if piece in self._kept else self.function(self.blocks.read(*piece))
-        if self.keep_bytes >= out.nbytes:
-            self.keep_bytes -= out.nbytes  # over by one block a thread at the most
+        if self.room.take(out.nbytes):
             self._kept.update(pieces)
             self._kept[key] = out
         return out

@@ -28,25 +28,51 @@ class RowsBetween:
     fetch = __getitem__
 
 
-def rows_at_random(blocks, keep_bytes):
+def rows_at_random(blocks, room):
     """Return a source for random rows: the blocks or, if reading single rows from them is slow, all rows in memory.
+
+    What is kept in `room` is released, at the latest when all rows are in memory: it is not read again.
 
     Raises
     ------
     ValueError
-        If rows in text or Parquet files do not fit in memory.
+        If rows in text or Parquet files do not fit in the room.
     """
     sources = () if blocks.is_remote else origin_of(blocks)[0].sources
     if not any(source.is_sparse or source.is_slow for source in sources):
         return DrawnRows(blocks)
-    entry = blocks.dtype.itemsize + 4 * blocks.is_sparse
-    if entry * blocks.n_values > keep_bytes and any(source.is_slow for source in sources):
+    n_bytes = (blocks.dtype.itemsize + 4 * blocks.is_sparse) * blocks.n_values
+    if n_bytes > room.n_bytes and any(source.is_slow for source in sources):
         raise ValueError(
             f"rows are drawn at random here, and {sources[0].title} is slow to read so: write the rows as .npy "
-            f"files, or give memory={entry * blocks.n_values} or more"
+            f"files, or give memory={n_bytes} or more"
         )
-    parts = list(blocks.parts())
-    return sparse.vstack(parts, format="csr") if blocks.is_sparse else np.concatenate(parts)
+    if not room.take(n_bytes):  # beside what is kept, which would save reading rows again
+        room.clear()
+        room.take(n_bytes)
+    rows = all_rows(blocks)
+    room.clear()
+    return rows
+
+
+def all_rows(blocks):
+    """Return all rows as one array or CSR matrix, which is filled block after block: a list of them would be a copy."""
+    start = place = 0
+    if not blocks.is_sparse:
+        rows = np.empty(blocks.shape, dtype=blocks.dtype)
+        for part in blocks.parts():
+            rows[start : start + len(part)] = part
+            start += len(part)
+        return rows
+    kind = sparse.get_index_dtype(maxval=max(blocks.n_values, blocks.n_columns))
+    data, indices = np.empty(blocks.n_values, dtype=blocks.dtype), np.empty(blocks.n_values, dtype=kind)
+    indptr = np.zeros(blocks.n_rows + 1, dtype=kind)
+    for part in blocks.parts():
+        stop, end = start + part.shape[0], place + part.nnz
+        data[place:end], indices[place:end] = part.data[: part.nnz], part.indices[: part.nnz]
+        indptr[start + 1 : stop + 1] = place + part.indptr[1:]
+        start, place = stop, end
+    return sparse.csr_matrix((data, indices, indptr), shape=blocks.shape)
 
 
 def origin_of(blocks):

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from kernbench.distributed.blocks.kept_rows import room_of
 from kernbench.distributed.blocks.mapped_blocks import features_of_rows
 from kernbench.distributed.cluster import held_rows
 from kernbench.distributed.cluster.actors import Actors
@@ -82,7 +83,7 @@ class DaskBlocks:
         return found
 
     def mapped(self, function, n_columns, dtype, *, n_stored=None, keep_bytes=0):
-        """Return the features of the rows; the workers keep them if they take at most `keep_bytes`."""
+        """Return the features of the rows; the workers keep them if `keep_bytes`, a number or a Room, is enough."""
         made = object.__new__(DaskBlocks)
         made.client, made.names, made.chunk_starts = self.client, None, self.chunk_starts
         made._origin = self, function
@@ -91,7 +92,7 @@ class DaskBlocks:
         maps = (*layout.maps, (function, n_columns, np.dtype(dtype).name, n_stored))
         layout = Layout(layout.n_rows, layout.n_columns, layout.dtype, layout.n_stored, maps)
         made._use(layout, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]))
-        if made.n_values * made.dtype.itemsize <= keep_bytes:
+        if room_of(keep_bytes).take(made.n_values * made.dtype.itemsize):
             submit = self.client.submit
             made.parts = [
                 submit(held_rows.features_held, layout, bounds, part, pure=False)

@@ -63,7 +63,7 @@ class BlockStreamTask:
             self.blocks = DaskTeam(setup, strata, origin.parts_at(edges))
             self.blocks.client = blocks.client
         else:
-            rows = rows_at_random(origin, examples.keep_bytes)
+            rows = rows_at_random(origin, examples.room)
             self.blocks = LocalTeam(setup, strata, [RowsBetween(rows, a, b) for a, b in zip(edges[:-1], edges[1:])])
         self.source = self._batches(
             self.blocks, strata, n_features=blocks.n_columns, dtype=model.dtype_,
