@@ -99,6 +99,24 @@ def test_bad_examples_are_refused(X, y, said):
         DeepPartialAUCClassifier(MLP, RANGE, **FAST).fit(X, y)
 
 
+def test_masked_entries_are_refused(rows):
+    """Conversions drop the mask, and networks would learn what is under it."""
+    X, y = rows
+    images = np.ma.masked_less(X.reshape(-1, 1, 2, 3), 0.0)
+    model = DeepPartialAUCClassifier(lambda: nn.Sequential(nn.Flatten(), nn.Linear(6, 1)), RANGE, **FAST)
+    with pytest.raises(ValueError, match="X must have no masked entries"):
+        model.fit(images, y)
+    masked = np.ma.masked_equal(y, 1)
+    for inputs in (X, images.data, TensorDataset(torch.from_numpy(X).float())):
+        with pytest.raises(ValueError, match="y must have no masked entries"):
+            model.fit(inputs, masked)
+    with pytest.raises(ValueError, match="X must have no masked entries"):
+        model.set_params(validation=(images, y)).fit(images.data, y)
+    model.set_params(validation=None).fit(np.ma.array(images.data), np.ma.array(y))  # nothing is masked
+    with pytest.raises(ValueError, match="X must have no masked entries"):
+        model.predict(images)
+
+
 def test_a_class_of_one_example_cannot_be_held_out():
     with pytest.raises(ValueError, match="cannot hold out .* choose validation=None"):
         trained((np.random.default_rng(0).normal(size=(9, 6)), np.arange(9) == 3))

@@ -21,6 +21,7 @@ from kernbench.estimators.arguments.training_data import check_labels, distinct_
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.threshold import intercept_for
 from kernbench.validation.arrays import check_finite
+from kernbench.validation.foreign import refuse_masked
 from kernbench.validation.numbers import is_number
 from kernbench.validation.rows import check_rows
 
@@ -88,6 +89,7 @@ def labelled(model, X, y, name):
 
 def _checked(model, X, y, *, reset):
     """Return X as an array or a dataset, and the labels, as many."""
+    refuse_masked(y, "y")
     if is_dataset(X):
         y = column_or_1d(labels_of(X) if y is None else on_host(y), warn=True)
         if len(y) != len(X):
@@ -107,6 +109,7 @@ def unlabelled(model, X):
 
 def _array(model, X, *y, reset):
     """Return X as a checked array, and the labels if there are any; its examples have the shape of those fitted."""
+    refuse_masked(X, "X")
     X = on_host(X)
     if (X if hasattr(X, "ndim") else np.asarray(X)).ndim <= 2:
         found = check_rows(model, X, *y, reset=reset, accept_sparse=False)
