@@ -73,7 +73,7 @@ class Distributed(Predictions, MetaEstimatorMixin, BaseEstimator):
     Notes
     -----
     X is a file (``.npy``, ``.svm``, ``.csv``, ``.parquet``, ``.arrow``), a folder of files in the order of their names,
-    or a list of chunks: files, arrays, CSR matrices, data frames, or pairs (X, y). Those without rows are skipped. y is
+    or a list of chunks: files, arrays, CSR matrices, tables, or pairs (X, y). Those without rows are skipped. y is
     an array, a ``.npy`` file, a folder or list of these, or the name or number of a column of the files; None takes the
     labels of svmlight files and of pairs. With a client X and y are Dask arrays, Dask data frames, or lists of delayed
     chunks, cut in any way, or a folder that all workers see, each file of which is read by one of them.

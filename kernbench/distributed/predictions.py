@@ -19,6 +19,7 @@ from kernbench.distributed.reading import NO_LABELS
 from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import text_names
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.foreign import column_names
 
 DESCRIBED = ("classes_", "n_features_in_", "feature_names_in_")
 
@@ -117,7 +118,7 @@ class Predictions:
 
     def _of_rows(self, method, X, with_std=False):
         check_is_fitted(self)
-        self._check_names(getattr(X, "columns", None))
+        self._check_names(column_names(X))
         predict, of_arrays = (getattr(model, method) for model in (self.estimator_, self._without_names()))
         if with_std:
             predict, of_arrays = partial(_mean_and_std, predict), partial(_mean_and_std, of_arrays)

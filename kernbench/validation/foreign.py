@@ -79,6 +79,13 @@ def dense_array(X):
     return X.to_numpy(dtype=np.float64, na_value=np.nan) if values.dtype.kind == "O" and hasattr(X, "iloc") else values
 
 
+def column_names(X):
+    """Return the names of the columns of a table, as its library has them; None of anything else."""
+    if hasattr(X, "column_names") and not hasattr(X, "dtypes"):  # of pyarrow, whose `columns` are their values
+        return X.column_names
+    return getattr(X, "columns", None)
+
+
 def refuse_masked(values, name):
     """Raise ValueError for an array of ``numpy.ma`` with masked entries: conversions drop the mask, and use what is
     under it."""

@@ -426,3 +426,42 @@ def test_iterators_are_refused_since_passes_are_many(tmp_path):
     for data, kind in ((chunks(tmp_path / "x.csv", 2), "FileChunks"), ((np.eye(3) for _ in range(2)), "generator")):
         with pytest.raises(ValueError, match=f"chunk 0 is a {kind}, not rows: give files, arrays, or a list"):
             Distributed(ROCSVC()).fit(data, np.arange(4) % 2)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_chunks_may_be_tables_of_other_libraries(library, examples):
+    module = pytest.importorskip(library)
+    X, y = examples(60, 3)
+    make = module.DataFrame if library == "polars" else module.table
+    table = make(dict(zip("abc", X.T)))
+    blocks = FileBlocks([table, X])
+    assert blocks.names.tolist() == ["a", "b", "c"] and np.array_equal(rows_of(blocks), np.concatenate([X, X]))
+    assert describe(table) == ((60, 3), "float64", None, ["a", "b", "c"])
+    assert np.array_equal(cut([table, table], [(5, 60), (0, 10)], "float64"), np.concatenate([X[5:], X[:10]]))
+    labels = module.Series(y) if library == "polars" else module.chunked_array([y[:9], y[9:]])
+    model, plain = Distributed(ROCSVC()).fit([table[:20], table[20:]], labels), Distributed(ROCSVC()).fit([X], y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    for rows in (table, [table]):
+        assert np.array_equal(model.decision_function(rows), plain.decision_function([X]))
+    with pytest.raises(ValueError, match="should be those of fit, in their order"):
+        model.predict(make(dict(zip("bac", X.T))))
+
+
+def test_a_column_may_be_called_as_an_attribute_of_other_tables():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"column_names": [1.0, 2.0], "b": [3.0, 4.0]})
+    assert FileBlocks([frame]).names.tolist() == describe(frame)[3] == ["column_names", "b"]
+
+
+def test_tensors_that_numpy_cannot_read_are_refused_with_what_to_do():
+    torch = pytest.importorskip("torch")
+    rows = torch.ones(4, 2)
+    assert np.array_equal(rows_of(FileBlocks([rows])), rows.numpy())
+    assert np.array_equal(cut([rows], [(0, 3)], "float32"), rows[:3].numpy())
+    with_gradients, fit = rows.clone().requires_grad_(), Distributed(ROCSVC()).fit
+    for call in (FileBlocks, describe, lambda tensor: cut([tensor], [(0, 4)], "float32")):
+        with pytest.raises(ValueError, match=r"chunk .*a torch.Tensor, cannot be read as an array: .*detach\(\)"):
+            call(with_gradients)
+    for data, labels in (([rows], with_gradients[:, 0]), ([(rows, with_gradients[:, 0])], None)):
+        with pytest.raises(ValueError, match=r"(labels or weights|y of chunk 0), a torch.Tensor, cannot be read"):
+            fit(data, labels)

@@ -10,7 +10,9 @@ from kernbench.distributed.blocks.mapped_blocks import MappedBlocks
 from kernbench.distributed.cluster.actors import Actor
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.arrays import check_indices
-from kernbench.validation.foreign import dense_array, refuse_masked, without_sparse_columns
+from kernbench.validation.foreign import column_names, dense_array, host_array, without_sparse_columns
+
+CHUNK = "a chunk of X"  # in messages
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Holder(Actor):
 
 def cut(parts, bounds, dtype):
     """Return rows bounds[k] = (start, stop) of each part together, an array in C order or a canonical CSR matrix."""
-    parts = [part.tocsr() if sparse.issparse(part) else part for part in parts]  # some formats have no slices
+    parts = [part.tocsr() if sparse.issparse(part) else host_array(part, CHUNK) for part in parts]  # these have slices
     taken = [part.iloc[a:b] if hasattr(part, "iloc") else part[a:b] for part, (a, b) in zip(parts, bounds)]
     taken = [without_sparse_columns(part) for part in taken]
     if sparse.issparse(taken[0]):
@@ -160,14 +162,16 @@ def describe(part):
     The dtype is that of the rows as they are held: float32 and float64 are kept, complex numbers are named, to be
     rejected, and everything else becomes float64.
     """
-    refuse_masked(part, "a chunk of X")
+    part = host_array(part, CHUNK)
     check_indices(part)
     if not hasattr(part, "shape") or len(part.shape) != 2:
         part = np.atleast_1d(np.asarray(part))
         return part.shape, _held_type(part.dtype), None, None
-    names = list(part.columns) if hasattr(part, "columns") else None
-    part = without_sparse_columns(part)
+    names, part = column_names(part), without_sparse_columns(part)
+    if not hasattr(part, "dtypes") and not hasattr(part, "dtype"):  # a table of pyarrow
+        part = dense_array(part)
     dtype = _common_type(part.dtypes) if hasattr(part, "dtypes") else part.dtype
+    names = None if names is None else list(names)
     return part.shape, _held_type(dtype), part.nnz if sparse.issparse(part) else None, names
 
 

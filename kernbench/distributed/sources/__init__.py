@@ -17,7 +17,7 @@ from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
 from kernbench.distributed.sources.text import CsvSource, SvmlightSource
 from kernbench.validation.archives import load_vector
-from kernbench.validation.foreign import refuse_masked
+from kernbench.validation.foreign import host_array
 from kernbench.validation.numbers import is_integer
 
 SOURCES = {
@@ -39,7 +39,7 @@ def open_sources(data, label=None, least_columns=0):
 
     Parameters
     ----------
-    data : str, Path, array, CSR matrix, data frame, or list of these or of pairs (X, y)
+    data : str, Path, array, CSR matrix, table, or list of these or of pairs (X, y)
     label : str or int, optional
         The column that holds the labels, in files of columns.
     least_columns : int, default=0
@@ -145,5 +145,4 @@ def read_labels(y):
         and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) > 0)
     ):
         return np.concatenate([read_labels(part) for part in y])
-    refuse_masked(y, "an array of labels or weights")
-    return np.asarray(y)
+    return np.asarray(host_array(y, "an array of labels or weights"))

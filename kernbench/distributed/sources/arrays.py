@@ -1,23 +1,25 @@
 """Rows that are in memory already."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy import sparse
 
 from kernbench.validation.arrays import check_indices, without_duplicates
-from kernbench.validation.foreign import dense_array, refuse_masked, without_sparse_columns
+from kernbench.validation.foreign import column_names, dense_array, host_array, without_sparse_columns
 
 
 class ArraySource:
-    """An array, CSR matrix or data frame, and its labels."""
+    """An array, CSR matrix or table, and its labels."""
 
     in_memory, is_slow = True, False
 
     def __init__(self, X, y=None, *, number=0):
         self.title = f"chunk {number}"
-        refuse_masked(X, self.title)
-        refuse_masked(y, f"y of {self.title}")
-        self._y = None if y is None else np.asarray(y)
-        self.names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
+        X = X if isinstance(X, Iterator) else host_array(X, self.title)  # an iterator has a message of its own
+        self._y = None if y is None else np.asarray(host_array(y, f"y of {self.title}"))
+        names = column_names(X)
+        self.names = None if names is None else np.asarray(names, dtype=object)
         X = without_sparse_columns(X)
         self.is_sparse = sparse.issparse(X)
         if self.is_sparse:
