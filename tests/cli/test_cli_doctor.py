@@ -10,6 +10,7 @@ import pytest
 from kernbench.cli import diagnosis
 from kernbench.cli.diagnosis import installation, machine, surroundings
 from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding
+from kernbench.validation import container
 
 
 def test_every_subject_is_looked_at_and_every_lack_has_a_remedy(kernbench):
@@ -132,11 +133,12 @@ def test_a_container_that_allows_less_than_the_cores_is_told(monkeypatch):
 
 
 def test_a_container_that_allows_less_than_the_memory_is_told(monkeypatch, tmp_path):
-    for number, name in enumerate(("memory.max", "memory.limit_in_bytes")):
-        paths = [tmp_path / "absent", tmp_path / "absent"]
-        paths[number] = tmp_path / name
-        paths[number].write_text(f"{2**26}\n")
-        monkeypatch.setattr(machine, "MEMORY_LIMITS", tuple(paths))
+    groups = container.CGROUPS
+    for own in groups:
+        (tmp_path / own.limit).write_text(f"{2**26}\n")
+        folders = [tmp_path if group is own else tmp_path / "absent" for group in groups]
+        elsewhere = tuple(group._replace(folder=folder) for group, folder in zip(groups, folders))
+        monkeypatch.setattr(container, "CGROUPS", elsewhere)
         (found,) = machine.memory()
         assert found.status == LACK and found.found.endswith("the container may use 0.1 GB")
 

@@ -15,10 +15,12 @@ from sklearn.utils import get_tags
 import kernbench
 from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
+from kernbench.distributed.blocks.file_blocks import available_bytes
 from kernbench.distributed.blocks.spread import gamma_of, spread_of, spread_of_entries
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
 from kernbench.kernels.bandwidth import scale
+from kernbench.validation import container
 
 N = 18_000
 
@@ -136,6 +138,23 @@ def test_a_quarter_of_the_memory_that_is_left_is_for_rows_and_features(monkeypat
     kept = [Distributed(ROCSVC(), memory=memory)._keep_bytes(needed) for memory, needed in
             (("auto", 600), ("auto", 1200), (77, 600))]  # fmt: skip
     assert kept == [100, 0, 77]
+
+
+@pytest.mark.parametrize("own", container.CGROUPS, ids=["v2", "v1"])
+def test_free_memory_is_what_the_container_has_left(own, monkeypatch, tmp_path):
+    groups = [group._replace(folder=tmp_path if group is own else tmp_path / "absent") for group in container.CGROUPS]
+    monkeypatch.setattr(container, "CGROUPS", groups)
+    assert container.memory_limit() == (None, None)
+    (tmp_path / own.limit).write_text("1000000\n")
+    (tmp_path / own.usage).write_text("700000\n")
+    assert available_bytes() == 300_000
+    active, inactive = own.pages
+    (tmp_path / "memory.stat").write_text(f"anon 400000\n{active} 200000\n{inactive} 100000\n")
+    assert container.memory_limit() == (1_000_000, 600_000) and available_bytes() == 600_000
+    (tmp_path / own.usage).write_text("1400000\n")
+    assert available_bytes() == 0
+    (tmp_path / own.limit).write_text("max\n")
+    assert available_bytes() > 1_000_000
 
 
 def test_gamma_scale_is_that_of_the_array(examples, in_files):

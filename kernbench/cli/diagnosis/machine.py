@@ -5,13 +5,10 @@ import shutil
 from pathlib import Path
 
 from kernbench.cli.diagnosis.finding import BROKEN, LACK, OK, Finding, gigabytes
+from kernbench.validation.container import memory_limit
 
 LEAST_ROOM = 50 * 2**20  # bytes that records and a report take
 ROOM = 2**30  # … and the data sets
-MEMORY_LIMITS = (  # of a container, by version 2 and version 1 of cgroups
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
 
 
 def cores():
@@ -33,7 +30,7 @@ def memory():
     """Memory of the machine, and the container's limit."""
     import psutil
 
-    state, limit = psutil.virtual_memory(), next(filter(None, map(_number, MEMORY_LIMITS)), None)
+    state, (limit, _) = psutil.virtual_memory(), memory_limit()
     found = f"{gigabytes(state.available)} of {gigabytes(state.total)} free"
     if limit is not None and limit < state.total:
         found += f"; the container may use {gigabytes(limit)}"

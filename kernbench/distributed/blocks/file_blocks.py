@@ -10,6 +10,7 @@ from scipy import sparse
 from kernbench.distributed.blocks.kept_rows import KeptRows, Room, room_of
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
 from kernbench.distributed.sources import open_sources
+from kernbench.validation.container import memory_limit
 
 
 class FileBlocks(LocalBlocks):
@@ -140,10 +141,12 @@ class FileBlocks(LocalBlocks):
 
 
 def available_bytes():
-    """Return the memory that new data may take: what is free, or what a limit of this process leaves."""
+    """Return the memory that new data may take: what is free, or what limits of the container and the process leave."""
     import psutil
 
     free = psutil.virtual_memory().available
+    _, left = memory_limit()
+    free = free if left is None else min(free, left)
     if os.name == "posix":
         import resource
 
