@@ -23,6 +23,8 @@ def fit_scaler(scaler, blocks):
     scaler.mean_, scaler.var_, scaler.scale_ = spread.mean, spread.squares / n, None
     if not scaler.with_std:
         scaler.var_ = None
+        if not scaler.with_mean:  # scikit-learn has no mean either then
+            scaler.mean_ = None
     else:
         # A column is constant if rounding of its mean accounts for its variance, as scikit-learn has it.
         constant = scaler.var_ <= n * eps * scaler.var_ + (n * spread.mean * eps) ** 2

@@ -122,7 +122,9 @@ def test_a_pipeline_is_that_of_the_array(memory, examples, in_files):
         np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"with_std": False}, {"with_mean": False}])
+@pytest.mark.parametrize(
+    "settings", [{"with_std": False}, {"with_mean": False}, {"with_mean": False, "with_std": False}]
+)
 def test_a_scaler_of_one_kind_is_that_of_the_array(settings, examples):
     X, y = examples(500, 3)
     plain = StandardScaler(**settings).fit(X)
