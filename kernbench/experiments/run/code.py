@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "69e38277a9adde02": (
+    "bbd9037c2b277d96": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -62,8 +62,13 @@ MEASURE_ALIKE = {
         "entries of tables in chunks, terms of power series that are checked. Line searches of `wolfe` and `scs` for "
         "kernel values above 1e18; masked entries, weights that are dates or complex, labels that are not a time, text "
         "among classes that are numbers, classes without a weight on blocks; median distances whose squares are 0 or "
-        "overflow. KernelSVCCV on two threads has the "
-        "numbers of one; this and halving, which breaks ties by areas under ROC curves, were measured again. Other "
+        "overflow. KernelSVCCV on two threads has the numbers of one; this and halving, which breaks ties by areas "
+        "under ROC curves, were measured again. Ctrl-C between runs, Python functions as kernels in warm starts, "
+        "weighted certificates where no row is sensitive, chunks that fail, coefficients beyond float32, bounds at w = "
+        "0, gaps of unfinished steps of `dca-exact`, checks after more iterations than asked for; medians of sparse "
+        "rows far from 0, power series and distances that overflow, linear regression on many wide sparse rows; kept "
+        "rows of text files, memory of containers, masked images; scores that fail and weights in races; splits of "
+        "files with rare classes, columns of one name, measurements without times. Other "
         "searches and fits have the same numbers, to the bit",
     )
 }
