@@ -41,10 +41,10 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         ``degree`` and ``coef0``; for others pass objects of ``kernbench.kernels``.
     cv : int, splitter or iterable, default=5
         Number of stratified folds, or anything that scikit-learn's ``check_cv`` accepts, provided that it holds out
-        each row at most once. With ``LeaveOneOut`` (and without balanced class weights) only the folds that hold out a
-        support vector are solved, since the others have the solution for all rows; with two classes and accuracy as the
-        score, they are solved only until the sign of the held-out decision value is certain. At the end, the decision
-        values of the best cell are solved to `tol`.
+        each row at most once. With ``LeaveOneOut`` (without balanced class weights, and with ``max_iter=-1``) only the
+        folds that hold out a support vector are solved, since the others have the solution for all rows; with two
+        classes, accuracy as the score and ``search="exact"``, they are solved only until the sign of the held-out
+        decision value is certain. At the end, the decision values of the best cell are solved to `tol`.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
         `calibration`. Sample weights are passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.

@@ -287,7 +287,7 @@ class PartialAUCClassifier(WindowClassifier):
         return models
 
     def criticality(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None, *, mu: float = 1.0) -> float:
-        """Return how far the model is from a critical point of its problem on some rows, whatever its solver.
+        """Return how far the model is from a critical point of its problem on some rows.
 
         That is the norm of the gradient of the objective smoothed by Moreau envelopes (Definition 2 of Yao, Lin and
         Yang), at the point whose proximal point with regard to the lower part is the model; 0 at a critical point.
