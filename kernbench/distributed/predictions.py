@@ -18,6 +18,7 @@ from kernbench.distributed.cluster.collections import gathered, is_collection, p
 from kernbench.distributed.reading import NO_LABELS
 from kernbench.distributed.sources import column_of, read_labels
 from kernbench.distributed.spaces import text_names
+from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.validation.foreign import column_names
 
@@ -98,7 +99,10 @@ class Predictions:
             y = None if y is None or column_of(y) is not None else read_labels(y)
         if y is None:
             raise ValueError(NO_LABELS)
-        sample_weight = None if sample_weight is None else read_labels(sample_weight)
+        if sample_weight is not None:
+            given = read_labels(sample_weight)
+            given = np.full(len(predicted), given) if given.ndim == 0 else given  # one number is that of all rows
+            sample_weight = check_weights(given, np.broadcast_to(0.0, len(predicted)))
         if np.shape(y)[:1] != (len(predicted),):
             raise ValueError(f"y has shape {np.shape(y)}, but X has {len(predicted)} rows")
         if np.ndim(predicted) == 1:

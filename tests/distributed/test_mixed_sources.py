@@ -109,6 +109,24 @@ def test_text_that_is_kept_is_parsed_once_for_all_passes(suffix, estimator, exam
     np.testing.assert_array_equal(model.decision_function([rows]), expected)
 
 
+def test_text_between_arrays_is_kept_too(examples, tmp_path, monkeypatch):
+    """All of them lie in one block."""
+    X, y = examples(600, 4)
+    parsed, text_of = [], TextSource._text
+    monkeypatch.setattr(TextSource, "_text", lambda *given: parsed.append(given) or text_of(*given))
+    chunks = [as_csv(tmp_path / "a.csv", X[:100]), X[100:300], as_csv(tmp_path / "b.csv", X[300:450]), X[450:]]
+    model = Distributed(LINEAR, memory=10**8).fit(chunks, y)
+    assert sum(stop - start for _, start, stop in parsed) == 250
+    expected = Distributed(LINEAR).fit([X], y).decision_function([X])
+    np.testing.assert_array_equal(model.decision_function([X]), expected)
+
+
+def test_the_message_on_rows_drawn_at_random_names_what_is_slow_to_read(examples, tmp_path):
+    X, y = examples(60, 4)
+    with pytest.raises(ValueError, match="b.csv is slow to read so"):
+        Distributed(DoublyStochasticClassifier(), memory=0).fit([X[:30], as_csv(tmp_path / "b.csv", X[30:])], y)
+
+
 def held(room):
     """Return the bytes of the arrays in a room; those of a part and of the whole count once."""
     stores = [store._rows if isinstance(store, KeptRows) else store.values() for store in room._stores]
@@ -207,6 +225,11 @@ def test_the_score_counts_weights(examples, target):
     expected = model.estimator_.score(X, y, weights)
     assert model.score(data, y, weights) == pytest.approx(expected, abs=1e-6)
     assert abs(model.score(data, y) - expected) > 1e-3
+    assert model.score(data, y, 2.0) == pytest.approx(model.score(data, y), rel=1e-12)
+    wrong = (weights[:10], "shape"), (-weights, "at least 0"), (0 * weights, "non-zero")
+    for given, message in (*wrong, (np.where(y > 0, np.nan, 1.0), "NaN"), (np.column_stack([weights, weights]), "1D")):
+        with pytest.raises(ValueError, match=message):
+            model.score(data, y, given)
 
 
 @pytest.mark.parametrize("label", ["label", 0])

@@ -106,23 +106,25 @@ class FileBlocks(LocalBlocks):
         ]
 
     def _read_sparse(self, start, stop):
-        spans = self._spans(start, stop)
-        parts = [source.read(begin, end) for source, begin, end in spans]
-        rows = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
-        self._keep(start, rows, spans)
-        return rows
+        parts, place = [], start
+        for source, begin, end in self._spans(start, stop):
+            parts.append(source.read(begin, end))
+            self._keep(place, parts[-1], source)
+            place += end - begin
+        return parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
 
     def _read_dense(self, start, out):
         """Fill `out` with the rows from `start` on."""
-        place, spans = 0, self._spans(start, start + len(out))
-        for source, begin, end in spans:
-            source.read_into(begin, out[place : place + end - begin])
+        place = 0
+        for source, begin, end in self._spans(start, start + len(out)):
+            rows = out[place : place + end - begin]
+            source.read_into(begin, rows)
+            self._keep(start + place, rows, source)
             place += end - begin
-        self._keep(start, out, spans)
 
-    def _keep(self, start, rows, spans):
+    def _keep(self, start, rows, source):
         """Keep rows that are slow to read while there is memory."""
-        if all(source.is_slow for source, _, _ in spans) and self.room.take(_n_bytes(rows)):
+        if source.is_slow and self.room.take(_n_bytes(rows)):
             self._kept.add(start, rows.copy())  # dense ones lie in the buffer, which the next block overwrites
 
     def _buffer(self, n_rows):

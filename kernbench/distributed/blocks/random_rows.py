@@ -39,12 +39,13 @@ def rows_at_random(blocks, room):
         If rows in text or Parquet files do not fit in the room.
     """
     sources = () if blocks.is_remote else origin_of(blocks)[0].sources
-    if not any(source.is_sparse or source.is_slow for source in sources):
+    slow = [source for source in sources if source.is_slow]
+    if not slow and not any(source.is_sparse for source in sources):
         return DrawnRows(blocks)
     n_bytes = (blocks.dtype.itemsize + 4 * blocks.is_sparse) * blocks.n_values
-    if n_bytes > room.n_bytes and any(source.is_slow for source in sources):
+    if n_bytes > room.n_bytes and slow:
         raise ValueError(
-            f"rows are drawn at random here, and {sources[0].title} is slow to read so: write the rows as .npy "
+            f"rows are drawn at random here, and {slow[0].title} is slow to read so: write the rows as .npy "
             f"files, or give memory={n_bytes} or more"
         )
     if not room.take(n_bytes):  # beside what is kept, which would save reading rows again

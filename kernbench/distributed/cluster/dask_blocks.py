@@ -92,7 +92,7 @@ class DaskBlocks:
         maps = (*layout.maps, (function, n_columns, np.dtype(dtype).name, n_stored))
         layout = Layout(layout.n_rows, layout.n_columns, layout.dtype, layout.n_stored, maps)
         made._use(layout, self.parts, np.array([a for a, _ in self.bounds] + [self.n_rows]))
-        if room_of(keep_bytes).take(made.n_values * made.dtype.itemsize):
+        if room_of(keep_bytes).take(made.n_values * (made.dtype.itemsize + 4 * made.is_sparse)):
             submit = self.client.submit
             made.parts = [
                 submit(held_rows.features_held, layout, bounds, part, pure=False)
