@@ -302,9 +302,10 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         """
         self._check_parameters()
         validate = validation(X_val, y_val)
-        X, codes, _, weights = check_training_data(self, X, y, sample_weight)
+        X, codes, sample_weight, weights = check_training_data(self, X, y, sample_weight)
         source_of = self._source_of(X, codes, weights, self._labels_of)
-        self._fit_arrays(X, source_of, weights=weights, key=(codes, weights), validate=validate)
+        # Without the factors of classes, which are those of losses: the kernel is that of the rows.
+        self._fit_arrays(X, source_of, weights=sample_weight, key=(codes, weights), validate=validate)
         return self
 
     @one_at_a_time
@@ -335,8 +336,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         if first:
             self._set_classes(labels)
         codes = np.searchsorted(self.classes_, y)
-        weights = weights * self.class_weight_[codes]
-        self._fit_batch(X, self._source_of(X, codes, weights, self._labels_of), weights=weights)
+        source_of = self._source_of(X, codes, weights * self.class_weight_[codes], self._labels_of)
+        self._fit_batch(X, source_of, weights=weights)
         return self
 
     def fit_chunks(

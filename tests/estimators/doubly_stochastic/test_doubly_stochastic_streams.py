@@ -126,6 +126,19 @@ def test_weights_of_classes_are_weights_of_their_rows():
     np.testing.assert_array_equal(by_class.block_coef_, by_row.block_coef_)
 
 
+def test_the_kernel_is_that_of_the_rows_whatever_the_weights_of_classes():
+    """As that of `KernelSVC`: they are factors of losses."""
+    n = 6 * SMALL["batch_size"]
+    rows = np.vstack([X[:n], 100 * X[:1]]), np.append(LABELS[:n], LABELS[n])
+    found = []
+    for given in (None, {label: 9.0 for label in np.unique(LABELS)[:1]}):
+        for fit in ("fit", "partial_fit", "fit_chunks"):
+            model = DoublyStochasticClassifier(gamma="scale", class_weight=given, **SMALL)
+            getattr(model, fit)(*(([rows],) if fit == "fit_chunks" else rows))
+            found.append(model.kernel_.sigma)
+    np.testing.assert_allclose(found, found[0], rtol=1e-12)
+
+
 @pytest.mark.parametrize("model", [DoublyStochasticRegressor, DoublyStochasticNoveltyDetector])
 def test_weights_of_chunks_are_those_of_their_rows(model):
     n = 6 * SMALL["batch_size"]
