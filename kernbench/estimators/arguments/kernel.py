@@ -30,7 +30,7 @@ def kernel_of(model, X, sample_weight, seed):
     """Return the kernel object that the model's parameters specify for training rows X.
 
     A row of weight k counts k times, and one of weight 0 not at all, so that weighting and repeating rows
-    give the same model.
+    give the same model; but in ``gamma="median"`` each row of positive weight counts once.
 
     Parameters
     ----------

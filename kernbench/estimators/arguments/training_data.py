@@ -56,6 +56,7 @@ def check_two_classes(model, X, y, sample_weight, *, kernel=None):
     sample_weight : ndarray of shape (n_samples,), or None
     """
     X, _, classes, codes, sample_weight = check_examples(model, X, y, sample_weight, kernel=kernel)
+    classes, codes, _ = without_empty_classes(classes, codes, sample_weight)
     if len(classes) > 2:
         name = type(model).__name__
         raise ValueError(

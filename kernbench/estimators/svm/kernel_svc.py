@@ -52,7 +52,8 @@ class KernelSVC(ExpansionClassifier):
         ``"scale"`` is 1 / (n_features · variance of X), ``"auto"`` 1 / n_features, ``"median"`` 1 / (2 s²)
         with s the median distance between at most 2,000 rows (``laplacian``: 1 / s with l1 distances). A
         float, > 0, is in units of 1 / x² (``laplacian``: 1 / x). Unlike in ``SVC``, the variance is that of the
-        weighted data when there are sample weights, so that a weight of k is equivalent to k copies.
+        weighted data when there are sample weights, so that a weight of k is equivalent to k copies; the median takes
+        each row of positive weight once.
     degree : int, default=3
         Degree of ``poly``, at least 1.
     coef0 : float, default=0.0

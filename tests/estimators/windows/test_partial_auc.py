@@ -222,6 +222,16 @@ def test_three_classes_are_refused_with_the_way_out(data):
         PartialAUCClassifier().fit(X, y, sample_weight=(y == 1).astype(float))
 
 
+@pytest.mark.parametrize("model", [ROCSVC(alpha=0.1, tol=1e-9), PartialAUCClassifier((0, 0.5), tol=1e-9)])
+def test_a_third_class_without_weight_is_left_out(model, data):
+    X, y = data
+    third = np.arange(len(y)) % 5 == 0
+    found = clone(model).fit(X, np.where(third, 7, y), sample_weight=np.where(third, 0.0, 1.0))
+    expected = clone(model).fit(X[~third], y[~third])
+    np.testing.assert_array_equal(found.classes_, expected.classes_)
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
+
+
 def test_criticality_is_small_at_a_solution_and_large_elsewhere(data):
     X, y = data
     window = (0.05, 0.5)
