@@ -1,5 +1,7 @@
 """One fit, of one model or of several along a path: from a task to fitted attributes."""
 
+from copy import deepcopy
+
 import numpy as np
 
 from kernbench.estimators.arguments.parameters import check_grid
@@ -52,6 +54,14 @@ def fit_task(task, models):
     return results[-1]
 
 
+def copy_with(model, **params):
+    """Return an estimator that is not fitted, with some parameters changed, and with its metadata requests."""
+    copy = type(model)(**{**model.get_params(deep=False), **params})
+    if hasattr(model, "_metadata_request"):  # which `clone` copies, too
+        copy._metadata_request = deepcopy(model._metadata_request)
+    return copy
+
+
 def models_along(model, name, values, *, ascending):
     """Return copies of an estimator along a path.
 
@@ -72,6 +82,6 @@ def models_along(model, name, values, *, ascending):
         The same models in the order of fitting.
     """
     values = check_grid(f"{name}s", values)
-    models = [type(model)(**{**model.get_params(deep=False), name: float(value)}) for value in values]
+    models = [copy_with(model, **{name: float(value)}) for value in values]
     order = np.argsort(values if ascending else -values, kind="stable")
     return models, [models[k] for k in order]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from kernbench._typing import Callback, RandomState, Rows
-from kernbench.estimators.fit.path import fit_task, models_along
+from kernbench.estimators.fit.path import copy_with, fit_task, models_along
 from kernbench.estimators.roc.space_task import SpaceTask
 from kernbench.estimators.windows.parameters import check_partial_auc
 from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, criticality_of
@@ -282,7 +282,7 @@ class PartialAUCClassifier(WindowClassifier):
         ranges = [checked_fpr_range(fpr_range) for fpr_range in fpr_ranges]
         if not ranges:
             raise ValueError("fpr_ranges must hold at least one range")
-        models = [type(self)(**{**self.get_params(deep=False), "fpr_range": ends}) for ends in ranges]
+        models = [copy_with(self, fpr_range=ends) for ends in ranges]
         fit_task(SpaceTask(PARTIAL_AUC, models[0], X, y, sample_weight, strength="fpr_range"), models)
         return models
 

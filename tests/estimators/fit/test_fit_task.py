@@ -6,9 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metadata_routing import get_routing_for_object
 
+from kernbench import LinearSVC, PartialAUCClassifier
 from kernbench.estimators.fit.continuation import cold_start
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.estimators.fit.problem import Task
@@ -131,6 +134,19 @@ def test_a_path_goes_from_solution_to_solution_in_its_own_order():
     np.testing.assert_allclose([one.weights_[0] for one in models], [3 / 1.1, 3 / 11, 3 / 2], atol=1e-8)
     assert task.problems[0].starts == [None, *(float(one.weights_[0]) for one in in_turn[:2])]
     assert all(one.classes_ is in_turn[0].classes_ for one in models) and not hasattr(model, "weights_")
+
+
+def test_models_of_a_path_have_the_metadata_requests_of_the_estimator():
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    with config_context(enable_metadata_routing=True):
+        linear = LinearSVC().set_fit_request(sample_weight=True)
+        window = PartialAUCClassifier((0, 0.5)).set_fit_request(sample_weight=True)
+        models = [*linear.path(X, y, [1.0, 2.0]), *window.path(X, y, fpr_ranges=[(0, 0.5), (0, 1)])]
+        for model in models:
+            assert get_routing_for_object(model).fit.requests["sample_weight"] is True
+            model.set_fit_request(sample_weight=False)  # of its own
+        assert get_routing_for_object(linear).fit.requests["sample_weight"] is True
 
 
 def test_each_problem_has_an_equal_share_of_the_time_that_is_left(monkeypatch):
