@@ -143,12 +143,12 @@ def partial_fit(model, X, y, classes, sample_weight):
     if all(reservoir.rows is not None for reservoir in stream.reservoirs):
         _descend(model, stream, V, positive, weights)
     model.classes_, model.loss_, model._stream, model._continuation = labels, loss_of(model), stream, None
-    model.n_iter_ = np.array([stream.n_steps - stream.n_of_a_fit])
     for name in OF_A_RUN:
         vars(model).pop(name, None)  # of an earlier `fit`
     set_space(model, stream.space)
     set_function(model, stream.average)
     _set_threshold(model, stream)
+    model.n_iter_ = np.array([stream.n_steps - stream.n_of_a_fit])  # last: by it Ctrl-C knows an outcome
 
 
 def to_save(model):

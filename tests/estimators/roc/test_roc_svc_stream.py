@@ -124,11 +124,15 @@ def test_pickled_stream_goes_on():
     np.testing.assert_array_equal(model.partial_fit(X, y).coef_, other.partial_fit(X, y).coef_)
 
 
-@pytest.mark.parametrize("n_steps", [0, 3])
+@pytest.mark.parametrize("n_steps", [0, 3, "all, before the threshold"])
 def test_ctrl_c_leaves_the_stream_as_it_was(n_steps, monkeypatch):
     """Rows of the batch would count twice when it is given again."""
     model, (X, y) = stream(ROCSVC(random_state=0), 3), draw(100, np.random.default_rng(7))
-    before, kept = model.coef_, [reservoir.rows.copy() for reservoir in model._stream.reservoirs]
+    before, counted, kept = (
+        model.coef_,
+        model.n_iter_,
+        [reservoir.rows.copy() for reservoir in model._stream.reservoirs],
+    )
     expected = deepcopy(model).partial_fit(X, y)
     step, done = Stream.step, []
 
@@ -137,10 +141,14 @@ def test_ctrl_c_leaves_the_stream_as_it_was(n_steps, monkeypatch):
             raise KeyboardInterrupt
         done.append(step(self, *args))
 
+    def interrupt(model, stream):
+        raise KeyboardInterrupt
+
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Stream, "step", interrupted)
+        patch.setattr("kernbench.estimators.roc.stream._set_threshold", interrupt)
         model.partial_fit(X, y)
-    assert model.coef_ is before and model.n_iter_[0] < expected.n_iter_[0]
+    assert model.coef_ is before and model.n_iter_ is counted and counted[0] < expected.n_iter_[0]
     for reservoir, rows in zip(model._stream.reservoirs, kept, strict=True):
         np.testing.assert_array_equal(reservoir.rows, rows)
     again = model.partial_fit(X, y)
