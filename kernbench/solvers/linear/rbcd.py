@@ -6,8 +6,8 @@ it,
     w_I -= (1/L_I) ((1/n) X_I' (w l'(m) y) + alpha w_I),        L_I = l'' lmax(X_I' diag(w) X_I) / n + alpha.
 
 The scores X w are kept up to date, so a step costs two products with the columns of the block; these are read from a
-transposed copy of X, which doubles its memory. The objective decreases at every step, and its expected distance to the
-optimum at least like (1 - alpha / sum_I L_I)^t.
+transposed copy of X, which doubles its memory. The objective decreases at every step. Blocks are drawn uniformly, so
+that its expected distance to the optimum decreases at least like (1 - alpha / (b max_I L_I))^t, b the number of blocks.
 """
 
 import numpy as np
