@@ -82,7 +82,9 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         is ``inverse_sqrt`` with and ``bounded`` without `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="tail"
         Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
-        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
+        at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t. As long as all
+        rows so far fit into one batch that a step solves exactly (see `max_blocks`), ``last`` is used whatever is
+        given, also where several calls of `partial_fit` bring these rows.
     max_blocks : int or None, default=1
         Number of blocks, which are then updated in turn. One block, with a preconditioner and a batch of all rows,
         is solved exactly in one step; None takes a new block in each step, and has no operator.
@@ -254,6 +256,7 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         alpha = self.noise_variance / n_rows
         settings = {"loss": "squared_error", "n_outputs": 1 + n_points, "alpha": alpha, "draws": draws}
         settings |= {"operator": True} if self.std == "operator" else {}
+        # An average would leave out the last iterate, and with it the rows of the last call of partial_fit.
         return {**settings, "average": "last"} if self._is_one_step(n_rows) else settings
 
     def _numbers_of_a_draw(self):
