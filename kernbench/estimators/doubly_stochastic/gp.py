@@ -56,10 +56,10 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     std : {None, "points", "operator"}, default=None
         How standard deviations are learned; None learns the mean only. ``"points"``: `fit` is given the points at which
         standard deviations are wanted, and solves for all of them together. ``"operator"`` learns, beside the mean, an
-        operator that gives the standard deviation at any point, from two independent streams of features. Compared with
-        ``"points"``, variances are less accurate where the features suffice for the width of the kernel, and about as
-        inaccurate where they are too few (experiment ``dsg-gp``). The operator takes 20 (max_blocks x block_size)²
-        bytes, for which `cache_size` must have room.
+        operator that gives the standard deviation at any point, from two independent streams of features. It is that of
+        the last step: `average` applies to the mean only. Compared with ``"points"``, variances are less accurate where
+        the features suffice for the width of the kernel, and about as inaccurate where they are too few (experiment
+        ``dsg-gp``). The operator takes 20 (max_blocks x block_size)² bytes, for which `cache_size` must have room.
     batch_size : int, default=4096
         Number of new rows in a step. With `precondition`, a step for the mean on fewer than 1,024 rows also uses the
         rows before them: a window on the latest rows, which ``solver_options={"window": 0}`` turns off. The operator

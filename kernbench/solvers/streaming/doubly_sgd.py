@@ -59,7 +59,7 @@ class DoublySGD(DoublyStochasticState):
     window : int, default=0
         Rows of a step, the batch among them; 0 stands for the batch alone.
     average : {"last", "all", "tail", "weighted"}, default="last"
-        See `kernbench.problems.streaming.averages.Averages`.
+        See `kernbench.problems.streaming.averages.Averages`. The operator is not averaged, but that of the last step.
     average_from : int, optional
         The first step of ``"tail"``.
     max_blocks : int, optional
