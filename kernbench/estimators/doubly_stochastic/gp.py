@@ -145,7 +145,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         the end of a stream.
     objective_ : float
         Mean loss of the batches of the last pass, each evaluated before the step on it, plus the regulariser. In a
-        first pass this is the loss on new rows, averaged over the models of the pass.
+        first pass this is the loss on new rows, averaged over the models of the pass. With ``std="points"`` both terms
+        are summed over the mean and all points.
     converged_, fit_status_, duality_gap_ : bool, int and None
         False, 1 and None: the method has no certificate.
     n_feature_values_ : int
