@@ -45,7 +45,7 @@ class ROCSVC(RankingClassifier):
         ``"all"`` uses all pairs exactly, by sorting, in O(n log n), and is recommended. With an integer, this number of
         pairs is drawn once, with replacement (so it may exceed the number of pairs); ``"n_samples"`` draws as many
         pairs as there are rows, as in the paper [1]_. ``solver_options={"balanced": True}`` draws each row of a class
-        equally often.
+        equally often, and is for drawn pairs only.
     loss : {"auto", "hinge", "squared_hinge", "log_loss", "squared"}, default="auto"
         ``hinge`` as above; ``squared_hinge`` its square and ``log_loss`` log(1 + exp(-t)), which are smooth;
         ``squared`` (1 - t)², which has a closed form for at most 1,500 columns or features, used for every `solver`.

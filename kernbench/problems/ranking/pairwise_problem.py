@@ -31,7 +31,7 @@ class PairwiseProblem:
     n_pairs : int, optional
         Draw this many pairs once and minimise over these; by default over all pairs.
     balanced : bool, default=False
-        Draw the pairs so that each sample of a class comes up equally often.
+        Draw the pairs so that each sample of a class comes up equally often; needs `n_pairs`.
     rng : Generator, optional
         Draws the pairs.
     offered : tuple of str, optional
@@ -52,6 +52,11 @@ class PairwiseProblem:
             raise ValueError(f"y must hold one label per sample, shape ({n},), got {np.shape(y)}")
         self.positive, self.weights = binary_problem(y, weights)
         check_flag("balanced", balanced)
+        if balanced and n_pairs is None:
+            raise ValueError(
+                "balanced=True is for drawn pairs, but all pairs are taken: choose n_pairs= (pairs= of ROCSVC), or "
+                "leave it out"
+            )
         self.drawn, self.balanced = None, balanced
         if n_pairs is not None:
             self.drawn = draw_pairs(rng, self.positive, n_pairs, sample_weight=self.weights, balanced=balanced)

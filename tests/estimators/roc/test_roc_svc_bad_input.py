@@ -19,6 +19,7 @@ X, Y = make_classification(60, 4, weights=[0.7], random_state=0)
         ({"pairs": True}, "pairs must be"),
         ({"pairs": "n_sample"}, "n_samples"),
         ({"pairs": 10, "loss": "squared"}, "pairs='all'"),
+        ({"solver_options": {"balanced": True}}, "balanced=True is for drawn pairs, .*pairs= of ROCSVC"),
         ({"loss": "squared_hing"}, "squared_hinge"),
         ({"loss": "hinge", "solver": "newton"}, "smooth loss"),
         ({"loss": "squared", "kernel": "rbf", "features": "exact"}, "nystroem"),

@@ -25,6 +25,7 @@ def test_bad_problems_are_refused_with_a_sentence(entry, twin, ranking, rank):
         ({"loss": "hing"}, "did you mean|unknown loss"), ({"n_pairs": 0}, "n_pairs"), ({"n_pairs": 2.5}, "n_pairs"),
         ({"tol": 0.0} if entry in CERTIFIED else {"step_size": -1.0}, "tol|step_size"),
         ({"balanced": "no"} if entry in CERTIFIED else {"average": "no"}, "must be True or False, got 'no'"),
+        ({"balanced": True}, "balanced=True is for drawn pairs, .*n_pairs="),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             rank(entry, twin, problem, **(squared | change))
