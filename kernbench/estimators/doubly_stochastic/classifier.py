@@ -89,10 +89,11 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
         Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / (t + t0),
         ``inverse_sqrt`` s / sqrt(t), ``published`` s / (1 + 1e-4 t), ``late_inverse`` the same, times t0 / t after step
-        t0. The number ``t0``, by default 0 (no later step is shorter then), is an entry of `solver_options`. ``"auto"``
-        is ``bounded`` without `precondition`; with it, ``published`` for streams and ``late_inverse`` for arrays. There
-        t0 is the end of the first pass or, if that is later, the smallest number of batches of ``max_iter=-1``: more
-        passes with long steps would fit the noise in the labels.
+        t0. The number ``t0``, by default 0 (no later step is shorter then), is an entry of `solver_options` that
+        the other schedules ignore. ``"auto"`` is ``bounded`` without `precondition`; with it, ``published`` for streams
+        (and where t0 is given) and ``late_inverse`` for arrays. There t0 is the end of the first pass or, if that is
+        later, the smallest number of batches of ``max_iter=-1``: more passes with long steps would fit the noise in the
+        labels.
     average : {"last", "all", "tail", "weighted"}, default="last"
         Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
         at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t.
@@ -128,7 +129,7 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
         1 shows a progress bar.
     solver_options : dict, default=None
         More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`), ``t0``,
-        ``average_from``, ``window``.
+        ``average_from`` (the first step of ``average="tail"``), ``window``.
 
     Attributes
     ----------

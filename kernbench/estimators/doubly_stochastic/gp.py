@@ -78,8 +78,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     schedule : {"auto", "bounded", "inverse", "inverse_sqrt", "published", "late_inverse"}, default="auto"
         Length of step t, with s = `step_size`: ``bounded`` s / (1 + s alpha t), ``inverse`` s / (t + t0),
         ``inverse_sqrt`` s / sqrt(t), ``published`` s / (1 + 1e-4 t), ``late_inverse`` the same, times t0 / t after step
-        t0. The number ``t0``, by default 0 (no later step is shorter then), is an entry of `solver_options`. ``"auto"``
-        is ``inverse_sqrt`` with and ``bounded`` without `precondition`.
+        t0. The number ``t0``, by default 0 (no later step is shorter then), is an entry of `solver_options` that
+        the other schedules ignore. ``"auto"`` is ``inverse_sqrt`` with and ``bounded`` without `precondition`.
     average : {"last", "all", "tail", "weighted"}, default="tail"
         Which iterates are averaged: ``last`` takes the last one only, ``all`` the mean of all, ``tail`` the mean over
         at least the last half of the steps, ``weighted`` the mean of all with weights proportional to t. As long as all
@@ -115,8 +115,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
     verbose : int, default=0
         1 shows a progress bar.
     solver_options : dict, default=None
-        More keywords of the solver: ``form`` (as in `kernbench.features.RandomFeatures`), ``t0``, ``average_from``,
-        ``window``.
+        More keywords of the solver: ``form`` (as in `kernbench.features.RandomFeatures`), ``t0``, ``average_from`` (the
+        first step of ``average="tail"``), ``window``.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ class DoublyStochasticNoveltyDetector(OutlierMixin, DoublyStochasticModel):
         1 shows a progress bar.
     solver_options : dict, default=None
         More keywords of the solver: ``form``, ``draws`` (as in `kernbench.features.RandomFeatures`),
-        ``average_from``.
+        ``average_from`` (the first step of ``average="tail"``).
 
     Attributes
     ----------

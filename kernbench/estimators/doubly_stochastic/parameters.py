@@ -48,6 +48,12 @@ def check_doubly_stochastic(model):
     for name in ("shuffle", "warm_start"):
         check_flag(name, getattr(model, name))
     check_run(model)
+    first = (model.solver_options or {}).get("average_from")
+    if first is not None and model.average != "tail":
+        raise ValueError(
+            f"average_from={first!r} is the first step of average='tail', but average={model.average!r}: choose "
+            "average='tail', or leave it out"
+        )
 
 
 def check_block_size(model, batch_size):

@@ -17,6 +17,7 @@ class Averages:
         power of two but one, f_1 left out: at least the last half of the steps and at most the last three quarters;
         all of them, that before step t weighing t.
     first : int, optional
+        The first step of a tail; the other kinds ignore it.
 
     Attributes
     ----------

@@ -27,7 +27,8 @@ class StepSizes:
     gamma : float
     alpha : float
     t0 : float, default=0.0
-        Offset of t in the schedule ``"inverse"``; the last step of full size in ``"late_inverse"``.
+        Offset of t in the schedule ``"inverse"``; the last step of full size in ``"late_inverse"``; without effect on
+        the others.
     """
 
     def __init__(self, schedule, gamma, alpha, t0=0.0):

@@ -50,6 +50,7 @@ class DoublySGD(DoublyStochasticState):
         up to step t0, and t0 / t times that afterwards.
     step_size : float, default=1.0
     t0 : float, default=0.0
+        Of ``"inverse"`` and ``"late_inverse"``; the other schedules ignore it.
     precondition : bool, default=False
         Multiply the step of a block by (Z^T Z / B + (damping + R alpha) I)^{-1}, R = max_blocks or 1, and do not
         shrink older blocks: alpha acts through the damping, and on blocks that are updated again. With max_blocks,
@@ -61,7 +62,7 @@ class DoublySGD(DoublyStochasticState):
     average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.streaming.averages.Averages`. The operator is not averaged, but that of the last step.
     average_from : int, optional
-        The first step of ``"tail"``.
+        The first step of ``"tail"``; the other kinds ignore it.
     max_blocks : int, optional
         Largest number of blocks; once they exist, they are updated in turn.
     delta, epsilon, quantile, floor : float, default=1.0, 0.1, 0.5, 0.1

@@ -32,6 +32,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy"
         (DoublyStochasticClassifier(loss="huber"), "unknown loss|minimises loss="),
         (DoublyStochasticClassifier(block_size=15, solver_options={"form": "pair"}), "multiple of 2"),
         (DoublyStochasticClassifier(schedule="fast"), "unknown schedule"),
+        (DoublyStochasticDensityRatio(solver_options={"average_from": 5}), "average_from=5 .* choose average='tail'"),
+        (DoublyStochasticGPRegressor(average="all", solver_options={"average_from": 5}), "choose average='tail'"),
         (DoublyStochasticClassifier(step_size=1e9, precondition=False, loss="squared_hinge"), "step_size=.*diverges"),
         (DoublyStochasticNoveltyDetector(nu=0.0), "nu must be"),
         (DoublyStochasticNoveltyDetector(nu=1.0), "nu must be"),
@@ -50,6 +52,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy"
 def test_bad_parameters_say_what_would_be_right(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, TARGETS if "Regressor" in type(model).__name__ else LABELS)
+
+
+def test_a_gaussian_process_of_one_batch_accepts_average_from():
+    """It takes the last iterate, and averages a tail of more batches."""
+    model = DoublyStochasticGPRegressor(random_state=0).fit(X, TARGETS)
+    given = clone(model).set_params(solver_options={"average_from": 5}).fit(X, TARGETS)
+    np.testing.assert_array_equal(given.block_coef_, model.block_coef_)
 
 
 def test_standard_deviations_need_a_way():
