@@ -89,6 +89,10 @@ class Advice:
     def metric(self):
         return self.results.experiment.metric(self.display.metric)
 
+    @property
+    def time_metric(self):
+        return self.results.experiment.metric(self.display.time)
+
     def cell(self, method):
         """The cell of a method on this data set."""
         return self.results.cell(self.dataset, method)
@@ -110,16 +114,14 @@ class Advice:
 
     def times_as_long(self, method):
         """The time of another method over this one's, within runs; None if no run has both."""
-        time = self.results.experiment.metric(self.display.time)
-        return speed(time, self.cell(self.method), self.cell(method))
+        return speed(self.time_metric, self.cell(self.method), self.cell(method))
 
     @cached_property
     def ratio(self):
         """The baseline's time over the method's, within runs; None for the baseline itself."""
         if self.method == self.display.baseline:
             return None
-        time = self.results.experiment.metric(self.display.time)
-        return speed(time, self.cell(self.method), self.cell(self.display.baseline))
+        return self.times_as_long(self.display.baseline)
 
     @property
     def close(self):
@@ -210,12 +212,47 @@ def places(advices):
     return place
 
 
-def peers_of(advices):
-    """The usual choices that methods are compared with, each once, with the library or the paper that they are of."""
-    baselines = [advice for advice in advices if advice.method != advice.display.baseline]
-    peers = list(dict.fromkeys(advice.results.label(advice.display.baseline) for advice in baselines))
-    # "linear, all pairs" where there is "all pairs" names the same.
-    return [peer for peer in peers if not any(peer.endswith(f" {other}") for other in peers)]
+def by_peer(advices):
+    """The advices by the usual choice that they are compared with, named with the library or the paper that it is of.
+
+    Those of which the method to use is the usual choice itself are left out.
+    """
+    compared = [advice for advice in advices if advice.method != advice.display.baseline]
+    labels = [advice.results.label(advice.display.baseline) for advice in compared]
+    found = {}
+    for label, advice in zip(labels, compared):
+        # "linear, all pairs" where there is "all pairs" names the same.
+        same = [label, *(other for other in labels if label.endswith(f" {other}"))]
+        found.setdefault(min(same, key=len), []).append(advice)
+    return found
+
+
+def against_each(advices, words):
+    """How many times as fast methods are as each usual choice, in words.
+
+    Parameters
+    ----------
+    advices : list of Advice
+    words : str
+        What is said of a usual choice, with the places ``{factor}``, for the range of its factors, and ``{peer}``. Each
+        has a range of its own: factors over different methods say nothing of each other.
+
+    Returns
+    -------
+    str
+        With the number of races in which it has a time, if not in all.
+    """
+    parts = []
+    for peer, own in by_peer(advices).items():
+        name, timed = text.names([peer]), [advice for advice in own if advice.ratio is not None]
+        if not timed:
+            parts.append(f"{name} has no time to compare with")
+            continue
+        ratios = [advice.ratio for advice in timed]
+        factor = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
+        some = "" if len(timed) == len(own) else f" where that has a time ({text.plural(len(timed), 'race')})"
+        parts.append(f"{words.format(factor=factor, peer=name)}{some}")
+    return ", ".join(parts)
 
 
 def margins_told(advices):

@@ -8,7 +8,7 @@ from kernbench.report.records.cells import column, outside_trace, paired
 from kernbench.report.statistics import finite, finite_values, is_noisy, mean_and_error, median_or_none
 from kernbench.report.tables.metric_table import NOISY, setups_told
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import excess_of, margins_told, peers_of
+from kernbench.report.verdict.advice import against_each, excess_of, margins_told
 
 HURRY = 0.1  # of the usual choice's time: the small budget
 
@@ -130,17 +130,10 @@ def _seconds(choice):
 
 
 def _usual(choice):
-    """The baseline's time over the method's."""
-    others = [advice for advice in choice.advices if advice.method != advice.display.baseline]
-    if not others:
+    """The time of each baseline over the method's."""
+    if all(advice.method == advice.display.baseline for advice in choice.advices):
         return "is this one"
-    peers = peers_of(others)
-    ratios = [advice.ratio for advice in others if advice.ratio is not None]
-    if not ratios:
-        return f"{text.names(peers)} {'has' if len(peers) == 1 else 'have'} no time to compare with"
-    some = "" if len(ratios) == len(others) else f" where that has a time ({text.plural(len(ratios), 'race')})"
-    take = "takes" if len(peers) == 1 else "take"
-    return f"{text.names(peers)} {take} {_range(ratios, lambda ratio: text.significant(ratio, 2))} × as long{some}"
+    return against_each(choice.advices, "{peer} takes {factor} × as long")
 
 
 def _wrong(choice):

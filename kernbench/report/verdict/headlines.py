@@ -2,7 +2,7 @@
 
 from kernbench.report import text
 from kernbench.report.tables.table import Column, Entry, Table, words
-from kernbench.report.verdict.advice import margins_told, most_chosen, peers_of, remarks_on
+from kernbench.report.verdict.advice import against_each, margins_told, most_chosen, remarks_on
 
 MOST_ROWS = 6
 
@@ -85,18 +85,10 @@ def _measured_in(experiment, races):
 
 
 def _speed(advices, n_races):
-    """How much faster, where the usual choice has a time, and in how many races the method is the one to use."""
+    """How much faster than each usual choice that has a time, and in how many races the method is the one to use."""
     share = f"chosen in {len(advices)} of {text.plural(n_races, 'race')}"
     if _is_usual(advices):
         return f"is the usual choice; {share}"
-    ratios = [advice.ratio for advice in advices if advice.ratio is not None]
-    if not ratios:
-        return f"{against(advices)} has no time to compare with; {share}"
-    ends = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    where = "" if len(ratios) == len(advices) else f" where that has a time ({text.plural(len(ratios), 'race')})"
-    return f"{ends} × as fast as {against(advices)}{where}; {share}"
-
-
-def against(advices):
-    """The usual choices that methods are compared with, in words."""
-    return text.names(peers_of(advices)) or "is the usual choice"
+    n_usual = sum(advice.method == advice.display.baseline for advice in advices)
+    itself = f", in {n_usual} of them as the usual choice" if n_usual else ""
+    return f"{against_each(advices, '{factor} × as fast as {peer}')}; {share}{itself}"

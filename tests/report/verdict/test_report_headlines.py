@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from kernbench.experiments.declare import Recommendation
 from kernbench.report.charts.choices import choice_picture
 from kernbench.report.charts.speed import COLUMNS, speed_picture
-from kernbench.report.verdict.choices import choices
+from kernbench.report.verdict.choices import choice_table, choices
 from kernbench.report.verdict.headlines import MOST_ROWS, headline_table, recommended
 from kernbench.report.verdict.verdict import verdicts
 
@@ -65,6 +66,46 @@ def test_the_usual_choice_may_be_the_one(judged, records):
     ((_, (row,)),) = headline_table(judged(rows), SECTIONS).blocks
     assert row[2].text == "is the usual choice; chosen in 1 of 1 race"
     assert "is the usual choice" in speed_picture(judged(rows)).svg_inline
+
+
+@pytest.fixture
+def other_baseline(toy, records):
+    """The verdicts on a race against LIBSVM and, in another experiment, on one against another method."""
+    (display,) = (table for table in toy.tables if isinstance(table, Recommendation))
+
+    def other_baseline(name):
+        other = replace(toy, name="other", tables=(replace(display, baseline=name, rough=None),))
+        return verdicts([records.results(experiment, records.race()) for experiment in (toy, other)])
+
+    return other_baseline
+
+
+def test_factors_over_different_usual_choices_are_not_pooled(other_baseline):
+    found = other_baseline("sbp")
+    ((_, (row,)),) = headline_table(found, SECTIONS).blocks
+    libsvm = "LIBSVM (scikit-learn SVC)"
+    assert row[2].text == f"4.5 × as fast as {libsvm}, 10 × as fast as SBP; chosen in 2 of 2 races"
+    ((_, (row,)),) = choice_table(choices(found)).blocks
+    assert row[3].text.replace("\u00a0", " ") == f"{libsvm} takes 4.5 × as long, SBP takes 10 × as long"
+
+
+def test_each_usual_choice_has_a_row_of_the_figure(other_baseline):
+    picture = speed_picture(other_baseline("sbp"))
+    lines = re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg_inline)
+    named = ["KernelSVC against LIBSVM (scikit-learn SVC)", "KernelSVC against SBP"]
+    assert [line for line in lines if "against" in line] == named and lines.count("A kernel SVM") == 2
+    assert f"{named[0]}: adult of toy 4.5." in picture.svg_inline
+    assert f"{named[1]}: adult of other 10." in picture.svg_inline
+    rows = [row.split(",")[-3:] for row in picture.csv.splitlines()[1:]]
+    assert rows == [["LIBSVM (scikit-learn SVC)", "adult of toy", "4.5"], ["SBP", "adult of other", "10.0"]]
+
+
+def test_a_race_of_which_the_method_is_the_usual_choice_has_no_factor(other_baseline):
+    found = other_baseline("smo")
+    ((_, (row,)),) = headline_table(found, SECTIONS).blocks
+    share = "chosen in 2 of 2 races, in 1 of them as the usual choice"
+    assert row[2].text == f"4.5 × as fast as LIBSVM (scikit-learn SVC); {share}"
+    assert "KernelSVC is the usual choice: adult of other 1." in speed_picture(found).svg_inline
 
 
 def test_long_names_are_broken_into_lines_and_leave_room_for_the_dots(toy, judged, records):
