@@ -8,7 +8,7 @@ from kernbench.experiments.declare import Recommendation
 from kernbench.experiments.declare.entrants import model_of
 from kernbench.report import text
 from kernbench.report.claims.judgement import ROUNDING, is_at_most
-from kernbench.report.records.cells import speed
+from kernbench.report.records.cells import paired_values, speed
 from kernbench.report.records.results import Results, defaults_of
 from kernbench.report.statistics import finite_values, mean_and_error, mean_interval
 
@@ -67,6 +67,20 @@ class Advice:
         return self.results.spelled(self.method, kept)
 
     @property
+    def spelled_in_full(self):
+        """The same with all arguments of its own that are not the default."""
+        method = self.results.method(self.method)
+        if method is None:
+            return self.label
+        usual = defaults_of(method.estimator)
+        kept = {
+            name: value
+            for name, value in method.params.items()
+            if usual is None or (name in usual and (name == "solver" or usual[name] != value))
+        }
+        return self.results.spelled(self.method, kept)
+
+    @property
     def short(self):
         """The method in a figure: the name of its class, or the label of what is no class for users."""
         _, package = self.results.code(self.method)
@@ -111,6 +125,15 @@ class Advice:
         """How much worse another method is than this one: the mean difference of the metric, as in `excess_of`."""
         other, own = (self.cell(name).by_repeat(self.metric) for name in (method, self.method))
         return (1.0 if self.metric.direction == "lower" else -1.0) * excess_of(other, own)[0]
+
+    def runs_with(self, method):
+        """The times of this method and of another one in the runs of both: a list of (own, the other's)."""
+        return paired_values(self.time_metric, self.cell(self.method), self.cell(method))
+
+    @property
+    def n_runs(self):
+        """The number of runs of both this method and the baseline; of this one alone where there is no other."""
+        return len(self.runs_with(self.display.baseline if self.has_baseline else self.method))
 
     def times_as_long(self, method):
         """The time of another method over this one's, within runs; None if no run has both."""
@@ -240,7 +263,7 @@ def against_each(advices, words):
     Returns
     -------
     str
-        With the number of races in which it has a time, if not in all.
+        With the number of races in which it has a time, if not in all; also where a factor rests on one run.
     """
     parts = []
     for peer, own in by_peer(advices).items():
@@ -248,10 +271,13 @@ def against_each(advices, words):
         if not timed:
             parts.append(f"{name} has no time to compare with")
             continue
-        ratios = [advice.ratio for advice in timed]
+        ratios, n_once = [advice.ratio for advice in timed], sum(advice.n_runs == 1 for advice in timed)
         factor = "–".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
+        once = f" (in {text.plural(n_once, 'race')} from one run)" if n_once else ""
+        if n_once == len(timed):
+            once = " in one run each" if n_once > 1 else " in one run"
         some = "" if len(timed) == len(own) else f" where that has a time ({text.plural(len(timed), 'race')})"
-        parts.append(f"{words.format(factor=factor, peer=name)}{some}")
+        parts.append(f"{words.format(factor=factor, peer=name)}{once}{some}")
     return ", ".join(parts)
 
 

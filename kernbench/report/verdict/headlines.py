@@ -52,17 +52,17 @@ def headline_table(verdicts, sections):
 def _notes(verdicts):
     """What a race and equal accuracy are, what readers should know of races, and how many were run once."""
     advices = [advice for verdict in verdicts for advice in verdict.advices]
-    n_single = sum(len(advice.cell(advice.method).ok) == 1 for advice in advices)
+    n_single = sum(advice.n_runs == 1 for advice in advices)
     notes = [
-        "A race: all methods on one data set, in one experiment, which sets what only tunes them, such as C; “use” "
-        "leaves that out.",
+        "A race: all methods on one data set, in one experiment, which sets what only tunes them, such as C, steps or "
+        "damping. “Use” leaves these settings out; the factors were measured with them.",
         margins_told(advices),
     ]
     if n_single:
-        have = "has" if n_single == 1 else "have"
+        rest = "rests" if n_single == 1 else "rest"
         notes.append(
-            f"{n_single} of these {text.plural(len(advices), 'race')} {have} one repeat of the recommended method: "
-            "nothing is known of the scatter there."
+            f"{n_single} of these {text.plural(len(advices), 'race')} {rest} on one run of the usual choice, of the "
+            "recommended method, or of both: nothing is known of the scatter there."
         )
     return [" ".join(notes), *remarks_on(advices)]
 

@@ -35,7 +35,7 @@ def reasons(advices, chosen):
     place = places(advices)
     same = _grouped(mine, lambda advice: (*_peer_of(advice), advice.label))  # code leaves out what only tunes a method
     sentences = [_speed(own, len(advices), place) for own in same]
-    sentences += [_elsewhere(own, place) for own in others]
+    sentences += [_settings(mine, place), *(_elsewhere(own, place) for own in others)]
     sentences += [_close(advices, place), _unclear(advices, place)]
     sentences += [_better(own, place) for own in _grouped(advices, _limit_of)]
     sentences += [_optimum(own) for own in same]
@@ -81,6 +81,13 @@ def _speed(advices, n_races, place):
     factor = " to ".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
     some = "" if len(ratios) == len(advices) else f", where that has a time ({text.plural(len(ratios), 'race')})"
     return f"{sentence}: {factor} times as fast as {peer} in the same run{some}."
+
+
+def _settings(mine, place):
+    """The races in which the method had other settings than in the code to copy, which has those of the first race."""
+    _, *others = _grouped(mine, lambda advice: advice.spelled_in_full)
+    parts = [f"{own[0].spelled_in_full} on {text.listed(map(place, own))}" for own in others]
+    return f"Measured with other settings than those of the code below: {'; '.join(parts)}." if parts else ""
 
 
 def _elsewhere(advices, place):

@@ -7,9 +7,10 @@ from kernbench.report import text
 from kernbench.report.claims.findings import standing
 from kernbench.report.records.results import KINDS
 from kernbench.report.statistics import finite
-from kernbench.report.tables.metric_table import setups_told
+from kernbench.report.tables.metric_table import explained, setups_told
 from kernbench.report.tables.optimality import optimality_words
-from kernbench.report.tables.table import Column, Entry, Table, words
+from kernbench.report.tables.quantities import counted
+from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 from kernbench.report.verdict.advice import advise, is_measured, most_chosen, remarks_on
 from kernbench.report.verdict.reasons import reasons
 
@@ -236,15 +237,18 @@ def _table(name, caption, advices):
         n_train, n_features = finite(data.get("n_train")), finite(data.get("n_features"))
         cells = (advice.cell(name) for name in advice.results.chosen_methods(advice.display, advice.dataset))
         n_records = sum(len(cell.records) for cell in cells)
-        value, slowest = advice.value(advice.method), max(filter(None, map(advice.times_as_long, advice.times)))
-        ratio = text.DASH if advice.ratio is None else f"{text.significant(advice.ratio, 2)} ×"
+        own, value = advice.cell(advice.method), advice.value(advice.method)
+        factor = NOTHING if advice.ratio is None else Entry(f"{text.significant(advice.ratio, 2)} ×", advice.ratio)
+        times = {name: ratio for name in advice.times if (ratio := advice.times_as_long(name)) is not None}
+        slow = max(times, key=times.get)
+        slowest = Entry(f"{text.significant(times[slow], 2)} × as long", times[slow])
         rows.append(
             (
                 words(f"{advice.dataset} ({advice.results.kind(advice.dataset)})"),
                 words(advice.label),
                 Entry(text.seconds(advice.seconds), advice.seconds),
-                Entry(ratio, advice.ratio),
-                Entry(f"{text.significant(slowest, 2)} × as long", slowest),
+                counted(factor, own, advice.runs_with(advice.display.baseline)),
+                counted(slowest, own, advice.runs_with(slow)),
                 Entry(show(advice.metric, value), value),
                 optimality_words(advice.results, advice.dataset, advice.method),
                 Entry(f"{text.count(n_train)} × {text.count(n_features)}", data.get("n_train")),
@@ -252,12 +256,12 @@ def _table(name, caption, advices):
                 Entry(str(n_records), n_records),
             )
         )
-    return Table(name, caption, columns, [("", rows)], _notes(advices))
+    return Table(name, caption, columns, [("", rows)], _notes(advices, rows))
 
 
-def _notes(advices):
-    """Which models did not take part, and where set-ups differ."""
-    notes, absent = [], {}
+def _notes(advices, rows):
+    """What signs in the rows mean, which models did not take part, and where set-ups differ."""
+    notes, absent = explained([("", [row[1:] for row in rows])]), {}  # each row from the name of its method on
     for advice in advices:
         for name, reason in advice.display.left_out.items():
             absent.setdefault((name, reason), []).append(advice.results.experiment.name)

@@ -229,7 +229,18 @@ def test_settings_of_one_class_keep_their_names(toy, records):
     assert len(choices([verdict])) == 1
     assert any(told.startswith("On adult, SMO was the fastest") for told in verdict.sentences)
     assert any(told.startswith("On mnist, SMO, small cache was the fastest") for told in verdict.sentences)
+    other = "Measured with other settings than those of the code below"
+    assert f'{other}: KernelSVC(solver="smo", cache_size=10) on mnist.' in verdict.sentences
+    (alone,) = verdicts([records.results(toy, records.race())])
+    assert not any(told.startswith(other) for told in alone.sentences)
     assert "mnist, 1,000 rows: SMO, small cache in 1 s, LIBSVM in 9 s" in choice_picture(choices([verdict])).svg_inline
+
+
+def test_a_default_is_no_other_setting(toy, records):
+    methods = [replace(m, params=m.params | {"kernel": "rbf"}) if m.name == "smo" else m for m in toy.methods]
+    other = replace(toy, name="other", methods=tuple(methods))
+    (verdict,) = verdicts([records.results(experiment, records.race()) for experiment in (toy, other)])
+    assert not any("other settings" in told for told in verdict.sentences)
 
 
 def test_usual_choices_of_one_name_are_named_once(toy, records):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments.declare import Method, Metric, Recommendation
+from kernbench.report.tables.metric_table import COUNTED
 from kernbench.report.verdict.advice import margins_told
 from kernbench.report.verdict.verdict import recommendation, verdicts
 
@@ -353,6 +354,14 @@ def test_a_wrong_choice_is_priced(toy, records, advised):
     assert row[6].text == "none"
     named = advised(replace(toy, optimality="test_error"), records.race()).table.blocks[0][1][0]
     assert named[6].text.startswith("test error ")
+
+
+def test_a_factor_is_of_the_runs_of_both_methods(toy, records, advised):
+    rows = [row for row in records.race() if row["method"] != "libsvm" or not row["repeat"]]
+    table = advised(toy, rows).table
+    ((_, (row,)),) = table.blocks
+    assert [row[k].text for k in (3, 4)] == ["4 × (1 of 3)", "10 × as long"]  # LIBSVM's, and SBP's
+    assert COUNTED in table.notes and COUNTED not in advised(toy, records.race()).table.notes
 
 
 def test_small_data_speak_until_there_are_real_ones(toy, records):
