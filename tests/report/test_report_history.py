@@ -92,3 +92,26 @@ def test_what_is_not_of_asv_is_refused_by_name(folder):
         path.unlink()
     with pytest.raises(ValueError, match="no results of asv"):
         read(folder)
+
+
+@pytest.mark.parametrize(
+    ("unit", "first", "last", "shown"),
+    [
+        ("log10 relative gap", -6.0, -7.0, "0.1 ×"),
+        ("log10 relative error", -7.0, -6.0, "10 ×"),
+        ("log10 relative gap", 0.0, 1.0, "10 ×"),
+        ("objective", -2.0, -1.0, "–"),
+        ("test error", 0.1, 0.0, "–"),
+        ("timing: ratio", 2.0, 1.0, "0.5 ×"),
+    ],
+)
+def test_ratios_are_those_of_positive_numbers(folder, unit, first, last, shown):
+    (folder / "benchmarks.json").write_text(json.dumps({COUNT: {"unit": unit}, "version": 2}))
+    for commit, name, day, value in (("a", "old", 20_001, first), ("c", "new", 20_003, last)):
+        content = result(commit * 40, day, track_count=[value, None])
+        (folder / "two-cores" / f"{name}.json").write_text(json.dumps(content))
+    files = history_files(folder)
+    (table,) = (content for name, content in files.items() if name.startswith("tables/"))
+    header, row = table.splitlines()
+    assert header.endswith(",ratio") and (row.split(",")[-1] == "") == (shown == "–")
+    assert f'<td class="number">{shown}</td>' in files["history.html"]

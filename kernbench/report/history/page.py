@@ -7,7 +7,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from kernbench.report import text
 from kernbench.report.history.drawing import SHORT, draw_benchmark, scaled, words_of
 from kernbench.report.history.results import read
-from kernbench.report.tables.table import Column, Entry, Table, words
+from kernbench.report.tables.table import NOTHING, Column, Entry, Table, words
 
 
 def history_files(folder, *, compact=False):
@@ -61,12 +61,13 @@ def _table(machine, every, commits):
     for series in every:
         factor, unit = scaled(series.unit)
         (*_, first), (*_, last) = series.points[0], series.points[-1]
-        ratio = Entry(text.times(last / first), last / first) if first else words(text.DASH)
+        ratio = _ratio(series.unit, first, last)
+        over = NOTHING if ratio is None else Entry(text.times(ratio), ratio)
         what = words_of(series.benchmark)
         unit = "" if unit == what else unit
         values = [Entry(f"{text.significant(factor * value)} {unit}".rstrip(), value) for value in (first, last)]
         name = f"{what}, {series.label}" if series.label else series.benchmark
-        rows.append((words(name), words(series.points[0][1][:SHORT], "code"), *values, ratio))
+        rows.append((words(name), words(series.points[0][1][:SHORT], "code"), *values, over))
     (start, _), (end, commit) = commits[0], commits[-1]
     span = f"from {_day(start)} to {_day(end)} ({commit[:SHORT]})"
     caption = f"{text.plural(len(commits), 'commit')} {span} on {machine}"
@@ -78,9 +79,17 @@ def _table(machine, every, commits):
         Column("last over first", "ratio"),
     )
     notes = [
-        "Lower is better for all of them. Times scatter from run to run; counts and errors are the same on every run."
+        "Lower is better for all of them. Times, and what says “timing” in its unit, scatter from run to run; counts "
+        "and errors are the same on every run. Where the unit is a log10, the ratio is that of the numbers themselves."
     ]
     return Table(text.file_name(f"history-{machine}"), caption, columns, [("", rows)], notes)
+
+
+def _ratio(unit, first, last):
+    """The last value over the first; of logarithms, that of the numbers. None unless both are above 0."""
+    if unit.startswith("log10"):
+        return 10.0 ** (last - first)
+    return last / first if first > 0 and last > 0 else None
 
 
 def _day(milliseconds):
