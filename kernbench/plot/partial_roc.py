@@ -14,6 +14,7 @@ from kernbench.pairs.intervals import bootstrap_band
 from kernbench.pairs.labels import scored_problem
 from kernbench.pairs.window import checked_fpr_range
 from kernbench.plot._drawing import axes_for, last_step, name_of
+from kernbench.validation.foreign import host_array
 from kernbench.validation.numbers import check_number
 
 WHOLE = (0.0, 1.0)
@@ -118,8 +119,7 @@ class PartialROCDisplay:
             The window; by default that of the estimator, or of a pipeline's last step (where it was given by `ranks`,
             in rates of the training rows), or the whole curve.
         threshold : float, None or "auto", default="auto"
-            Score that is marked on the curve; "auto" is that of ``predict``: 0 for ``decision_function``, 0.5 for
-            ``predict_proba``.
+            Score that is marked on the curve; "auto" marks the rates of ``predict``, which decides ties itself.
         confidence, n_resamples, random_state, sample_weight, name, ax, **plot_kw
             See :meth:`from_predictions`.
 
@@ -131,27 +131,32 @@ class PartialROCDisplay:
         if not hasattr(estimator, "classes_") or len(estimator.classes_) != 2:
             raise ValueError(f"{type(estimator).__name__} is not a fitted classifier of two classes")
         if hasattr(estimator, "decision_function"):
-            score, own_threshold = estimator.decision_function(X), 0.0
+            score = estimator.decision_function(X)
         else:
-            score, own_threshold = estimator.predict_proba(X)[:, 1], 0.5
+            score = estimator.predict_proba(X)[:, 1]
         if fpr_range is None:
             own = last_step(estimator)
             has_ranks = getattr(own, "ranks", None) is not None
             fpr_range = own.fpr_range_ if has_ranks else getattr(own, "fpr_range", WHOLE)
-        return cls.from_predictions(
+        positive = estimator.classes_[1]
+        display = cls._of_scores(
             y,
             score,
             fpr_range=fpr_range,
-            threshold=own_threshold if isinstance(threshold, str) and threshold == "auto" else threshold,
             confidence=confidence,
             n_resamples=n_resamples,
             random_state=random_state,
             sample_weight=sample_weight,
-            pos_label=estimator.classes_[1],
+            pos_label=positive,
             name=name_of(estimator) if name is None else name,
-            ax=ax,
-            **plot_kw,
         )
+        if isinstance(threshold, str) and threshold == "auto":
+            # Not a score of 0 or 0.5: at this score some classifiers predict the negative class.
+            predicted = np.asarray(host_array(estimator.predict(X), "predictions")) == positive
+            display.rates = _rates_at(1.0, *scored_problem(y, predicted, sample_weight, positive))
+        elif threshold is not None:
+            display.rates = _rates_at(threshold, *scored_problem(y, score, sample_weight, positive))
+        return display.plot(ax, **plot_kw)
 
     @classmethod
     def from_predictions(
@@ -210,7 +215,17 @@ class PartialROCDisplay:
         ValueError
             As for :func:`kernbench.metrics.partial_auc`; `confidence` with weights.
         """
-        fpr_range, band, interval, rates = checked_fpr_range(fpr_range), None, None, None
+        labels = {"sample_weight": sample_weight, "pos_label": pos_label}
+        options = {"confidence": confidence, "n_resamples": n_resamples, "random_state": random_state}
+        display = cls._of_scores(y, score, fpr_range=fpr_range, name=name, **options, **labels)
+        if threshold is not None:
+            display.rates = _rates_at(threshold, *scored_problem(y, score, **labels))
+        return display.plot(ax, **plot_kw)
+
+    @classmethod
+    def _of_scores(cls, y, score, *, fpr_range, confidence, n_resamples, random_state, sample_weight, pos_label, name):
+        """Return a display of the curve that is not drawn yet, without rates at a threshold."""
+        fpr_range, band, interval = checked_fpr_range(fpr_range), None, None
         labels = {"pos_label": pos_label}
         fpr, tpr, _ = roc_curve(y, score, sample_weight=sample_weight, **labels)
         area = partial_auc(y, score, fpr_range, sample_weight=sample_weight, **labels)
@@ -221,11 +236,7 @@ class PartialROCDisplay:
             options = {"confidence": confidence, "n_resamples": n_resamples, "random_state": rng}
             interval = auc_interval(y, score, fpr_range, **options, **labels)
             band = _band(y, score, pos_label, confidence, n_resamples, rng)
-        if threshold is not None:
-            check_number("threshold", threshold)
-            rates = _rates_at(threshold, *scored_problem(y, score, sample_weight, pos_label))
-        found = {"fpr_range": fpr_range, "area": area, "interval": interval, "band": band, "rates": rates}
-        return cls(fpr, tpr, **found, name=name).plot(ax, **plot_kw)
+        return cls(fpr, tpr, fpr_range=fpr_range, area=area, interval=interval, band=band, name=name)
 
     def plot(self, ax: Any = None, *, name: str | None = None, shade_window: bool = True, **line_kw: Any) -> Self:
         """Draw the curve, the window, the threshold and the band.
@@ -290,6 +301,7 @@ def _band(y, score, pos_label, confidence, n_resamples, rng):
 
 def _rates_at(threshold, score, positive, weights):
     """Return false and true positive rate of "positive if score >= threshold"."""
+    check_number("threshold", threshold)
     if weights is not None:
         score, positive, weights = (values[weights > 0] for values in (score, positive, weights))
     x, y, distinct = roc_vertices(score, positive, weights)

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -236,6 +237,22 @@ def test_probabilities_are_cut_at_a_half(two_classes):
     display = PartialROCDisplay.from_estimator(model, X, y)
     found = model.predict_proba(X)[:, 1] >= 0.5
     assert display.rates == pytest.approx((found[y == 0].mean(), found[y == 1].mean()))
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")], ids=["numbers", "words"])
+def test_ties_at_the_threshold_are_marked_as_they_are_predicted(two_classes, labels):
+    """Ten trees may tie at 0.5, where a forest predicts its first class."""
+    X, y = two_classes[0], np.asarray(labels)[two_classes[1]]
+    shuffled = np.random.default_rng(0).permutation(y)
+    model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X[::2], shuffled[::2])
+    assert np.any(model.predict_proba(X)[:, 1] == 0.5)
+    weights, found = 1.0 + np.arange(len(y)) % 3, model.predict(X) == labels[1]
+    for weight in (None, weights):
+        display = PartialROCDisplay.from_estimator(model, X, y, sample_weight=weight)
+        shares = [np.average(found, weights=(y == label) * (1.0 if weight is None else weight)) for label in labels]
+        assert display.rates == pytest.approx(shares)
+    at_half = PartialROCDisplay.from_estimator(model, X, y, threshold=0.5)
+    assert at_half.rates[0] > PartialROCDisplay.from_estimator(model, X, y).rates[0]
 
 
 def test_a_weight_of_2_is_a_row_repeated(two_classes):
