@@ -33,11 +33,20 @@ def with_error(value, error, digits=3):
         decimals = max(decimals, 0)
         shown = f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")  # + 0.0 turns -0.0 into 0.0
         return f"{shown} ± {error:,.{decimals}f}"
-    if error == 0 and abs(value) < 1e7 and value == int(value):  # a count that is the same in all repeats
-        return f"{value:,.0f} ± 0".replace("-", "−")
+    if error == 0 and _is_whole(value):  # a count that is the same in all repeats
+        return f"{_whole(value)} ± 0"
     if error > 0 and value:  # down to the last digit of the error
         digits = min(max(digits, math.floor(math.log10(abs(value))) + 1 + decimals), MOST_DIGITS)
     return f"{significant(value, digits)} ± {significant(error, 2)}"
+
+
+def _is_whole(value):
+    """Whether a number is a count that is printed with all of its digits."""
+    return abs(value) < 1e7 and value == int(value)
+
+
+def _whole(value):
+    return f"{value:,.0f}".replace("-", "−")
 
 
 def power_of_ten(exponent):
@@ -161,13 +170,17 @@ def heading(metric):
 
 
 def scaled(metric, value, error=None):
-    """A value in the metric's unit, without naming it: two decimals for a percentage or a fraction × 100."""
+    """A value in the metric's unit, without naming it: two decimals for a percentage or a fraction × 100.
+
+    Of a deterministic metric, a count has all of its digits, whether it has an error or not.
+    """
     if value is None:
         return DASH
     if metric.factor == 100.0:
         return percent(value, error)
     if error is None:
-        return significant(metric.factor * value)
+        value = metric.factor * value
+        return _whole(value) if metric.deterministic and _is_whole(value) else significant(value)
     return with_error(metric.factor * value, metric.factor * error)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -178,6 +179,20 @@ def test_a_value_and_its_error_are_in_one_unit():
     small = Metric("mse", "error", "lower", ("metrics", "mse"))
     assert text.signed(small, -7.4e-5) == "−7.4 × 10⁻⁵" and text.amount(small, 7.4e-5) == "7.4 × 10⁻⁵"
     assert text.signed(small, 12_345.0) == "+12,300"
+
+
+def test_a_count_of_one_repeat_has_as_many_digits_as_one_of_several():
+    count = Metric("n", "rows read", "lower", ("metrics", "n"), deterministic=True)
+    assert [text.scaled(count, 522_910.0, *error) for error in ([], [0.0])] == ["522,910", "522,910 ± 0"]
+    assert [text.scaled(count, value) for value in (7.0, 0.12345, 1234.5, 1.234567e7)] == [
+        "7",
+        "0.123",
+        "1,230",
+        "1.23 × 10⁷",
+    ]
+    assert text.with_unit(replace(count, unit="rows"), 522_910.0) == "522,910 rows"
+    assert text.scaled(replace(count, deterministic=False), 522_910.0) == "523,000"
+    assert text.scaled(count, float("inf")) == text.significant(float("inf"))
 
 
 def test_a_difference_of_nothing_has_no_sign():
