@@ -196,7 +196,7 @@ def _caveats(scale, cells):
         )
     n_failed = sum(len(cell.failed) for cell in cells)
     if n_failed:
-        caveats.append(f"{text.plural(n_failed, 'fit')} failed; see the lists below.")
+        caveats.append(f"{text.plural(n_failed, 'fit')} failed: see “What is missing” in each experiment.")
     return caveats
 
 

@@ -345,7 +345,7 @@ def test_a_verdict_rests_on_the_data_sets_of_its_task_alone(toy, records):
     assert "(adult)" in first.basis and "mnist" not in first.basis and first.basis.endswith("3 repeats.")
     assert "adult" not in second.basis and "mnist" in second.basis and "1 to 2 repeats" in second.basis
     assert not any("failed" in caveat for caveat in first.caveats)
-    assert "1 fit failed; see the lists below." in second.caveats
+    assert "1 fit failed: see “What is missing” in each experiment." in second.caveats
 
 
 def test_a_wrong_choice_is_priced(toy, records, advised):
