@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "bbd9037c2b277d96": (
+    "09a938191747c62a": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -68,7 +68,8 @@ MEASURE_ALIKE = {
         "0, gaps of unfinished steps of `dca-exact`, checks after more iterations than asked for; medians of sparse "
         "rows far from 0, power series and distances that overflow, linear regression on many wide sparse rows; kept "
         "rows of text files, memory of containers, masked images; scores that fail and weights in races; splits of "
-        "files with rare classes, columns of one name, measurements without times. Other "
+        "files with rare classes, columns of one name, measurements without times; class weights in the kernels of "
+        "streams, third classes without weight, options that are refused. Other "
         "searches and fits have the same numbers, to the bit",
     )
 }
