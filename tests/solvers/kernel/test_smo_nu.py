@@ -140,7 +140,7 @@ def test_a_solution_is_a_start(loss, options):
     X, y, weights = draw(7, n=100)
     _, result = solve(X, y[loss], loss(0.4), weights=weights, tol=1e-6, **options)
     again = make(X, y[loss], loss(0.4), weights=weights, tol=1e-6, initial=result.solution, **options)
-    assert driver.run(again, max_iter=10**6).n_iter - result.n_iter <= 60
+    assert driver.run(again, max_iter=10**6).n_iter == 0 < result.n_iter
     start = Solution(result.solution.coef + 0.1)  # its sums are restored
     _, anew = solve(X, y[loss], loss(0.4), weights=weights, tol=1e-6, initial=start, **options)
     assert anew.objective == pytest.approx(result.objective, rel=1e-5)

@@ -150,7 +150,7 @@ def test_a_solution_is_a_start(loss, options):
     X, y, weights = draw(7, n=100)
     solver, result = solve(X, y, loss, weights=weights, tol=1e-6, **options)
     again = make(X, y, loss, weights=weights, tol=1e-6, initial=result.solution, **options)
-    assert driver.run(again, max_iter=10**6).n_iter - result.n_iter <= 60
+    assert driver.run(again, max_iter=10**6).n_iter == 0 < result.n_iter
     start = Solution(result.solution.coef + 0.1)  # balanced and clipped
     anew = driver.run(make(X, y, loss, weights=weights, tol=1e-6, initial=start, **options), max_iter=10**6)
     assert anew.objective == pytest.approx(result.objective, rel=1e-5)
