@@ -28,6 +28,15 @@ def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
+def seconds(folder):
+    """Mean seconds of the fits of each stored cell, by which a search that reads it is told from one that solves it."""
+    found = set()
+    for path in folder.glob("*.npz"):
+        with np.load(path) as cell:
+            found.add(cell["seconds"].mean())
+    return found
+
+
 def assert_same(one, other):
     for k in range(3):
         name = f"split{k}_test_score"
@@ -48,9 +57,10 @@ def test_a_second_search_solves_nothing(tmp_path, monkeypatch, n_jobs):
 
 def test_a_grid_that_grows_solves_the_new_cells_only(tmp_path):
     search(tmp_path).fit(X, Y)
-    old, larger = names(tmp_path), {"Cs": [*CS, 3.0], "gammas": [*GAMMAS, 0.5]}
+    old, before, larger = names(tmp_path), seconds(tmp_path), {"Cs": [*CS, 3.0], "gammas": [*GAMMAS, 0.5]}
     grown = search(tmp_path, **larger).fit(X, Y)
     assert len(names(tmp_path)) == 12 and old < names(tmp_path)
+    assert len(before) == 6 and before <= set(grown.cv_results_["mean_fit_time"])
     assert_same(grown, search(None, **larger).fit(X, Y))
 
 
@@ -66,20 +76,24 @@ def test_an_interrupted_search_goes_on(tmp_path, monkeypatch):
     with monkeypatch.context() as patch, pytest.warns(ConvergenceWarning, match="after 2 of 6 cells"):
         patch.setattr(cells.GridOfCells, "_add", interrupted)
         search(tmp_path).fit(X, Y)
-    assert len(names(tmp_path)) == 2
-    assert_same(search(tmp_path).fit(X, Y), search(None).fit(X, Y))
+    before, rest = seconds(tmp_path), search(tmp_path).fit(X, Y)
+    assert len(before) == 2 and before <= set(rest.cv_results_["mean_fit_time"])
+    assert_same(rest, search(None).fit(X, Y))
 
 
 def test_a_killed_search_leaves_whole_files(tmp_path):
+    """The fifth file is torn when the process is killed."""
     code = (
         "import os\n"
-        "from kernbench.estimators.search import store\n"
-        "write, done = store.StoredCells.keep, []\n"
-        "def last(self, C, cell):\n"
-        "    write(self, C, cell)\n"
-        "    done.append(C)\n"
-        "    if len(done) == 4: os.kill(os.getpid(), 9)\n"
-        "store.StoredCells.keep = last\n"
+        "import numpy as np\n"
+        "write, files = np.savez, []\n"
+        "def torn(file, **arrays):\n"
+        "    write(file, **arrays)\n"
+        "    files.append(file)\n"
+        "    if len(files) == 5:\n"
+        "        file.truncate(file.tell() // 2)\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "np.savez = torn\n"
         "from test_stored_cells import search, X, Y\n"
         f"search({str(tmp_path)!r}).fit(X, Y)\n"
     )
@@ -88,8 +102,10 @@ def test_a_killed_search_leaves_whole_files(tmp_path):
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
     )
-    assert ended.returncode == -9 and len(names(tmp_path)) == 4
-    assert_same(search(tmp_path).fit(X, Y), search(None).fit(X, Y))
+    assert ended.returncode == -9
+    before, rest = seconds(tmp_path), search(tmp_path).fit(X, Y)
+    assert len(before) == 4 and before <= set(rest.cv_results_["mean_fit_time"])
+    assert_same(rest, search(None).fit(X, Y))
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"x" * 99])
