@@ -12,6 +12,7 @@ from exact_objectives import LONG, exact_objective, kernel_values, margin_loss, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -344,4 +345,7 @@ def test_gap_of_float32_rows_is_that_of_the_rows_as_given(model):
     coef, alpha = np.ravel(model.coef_), getattr(model, "alpha", None) or 1 / (model.C * len(y))
     scores = X.astype(np.float64) @ coef + model.intercept_
     losses = 0.5 * (scores - y) ** 2 if isinstance(model, KernelRegressor) else np.maximum(0.0, 1.0 - y * scores)
-    assert 0.5 * alpha * coef @ coef + losses.mean() == pytest.approx(model.objective_, rel=1e-10)
+    exact = 0.5 * alpha * coef @ coef + losses.mean()
+    assert exact == pytest.approx(model.objective_, rel=1e-10)
+    best = clone(model).set_params(tol=1e-11).fit(X.astype(np.float64), y)
+    assert exact - model.duality_gap_ <= best.objective_ * (1 + 1e-12)
