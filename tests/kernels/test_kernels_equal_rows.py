@@ -24,11 +24,11 @@ def test_kernel_svc_predicts_the_majority(kernel, gamma, X):
     y = np.where(np.arange(X.shape[0]) % 3 == 0, "few", "many")
     model = KernelSVC(kernel, gamma=gamma).fit(X, y)
     # Kernel values of 1e23 and more, all equal but for rounding: no certificate can be given.
-    assert model.converged_ or (kernel == "poly" and X.max() > 1e6)
+    is_coarse = kernel == "poly" and X.max() > 1e6
+    assert is_coarse or (model.converged_ and np.all(model.predict(X) == "many"))
     if kernel in ("rbf", "laplacian"):
         length = model.kernel_.sigma
         assert 0.1 < length < 10.0  # neither flat nor the identity on rows near by
-        assert np.all(model.predict(X) == "many")
         np.testing.assert_allclose(model.decision_function(X), 1.0, atol=1e-6)
 
 
