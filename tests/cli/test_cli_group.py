@@ -194,7 +194,8 @@ def test_help_does_not_wait_for_heavy_libraries():
 
 
 @pytest.mark.parametrize("terminal", [{"PYTHONIOENCODING": "latin-1"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
-def test_a_terminal_without_the_characters_gets_them_escaped(terminal):
+def test_a_terminal_without_the_characters_gets_them_escaped(terminal, monkeypatch):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)  # it would override the locale
     command = [sys.executable, "-P", "-m", "kernbench", "list", "experiments"]
     environment = {**os.environ, **terminal}
     done = subprocess.run(command, capture_output=True, env=environment, timeout=60)
