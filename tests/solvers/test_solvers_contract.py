@@ -137,13 +137,17 @@ def test_a_solver_that_draws_nothing_is_the_same_for_every_seed(entry, make):
 
 @every_solver
 def test_no_seed_means_the_global_state_of_numpy(entry, make, global_random_seed):
-    def coef():
+    def run():
         np.random.seed(global_random_seed)
         solver = make(entry, random_state=None)
         solver.advance(4 * solver.granularity)
-        return solver.solution().coef
+        return solver.solution().coef, np.random.random()
 
-    np.testing.assert_array_equal(coef(), coef())
+    np.random.seed(global_random_seed)
+    first = np.random.random()
+    (coef, following), (again, _) = run(), run()
+    np.testing.assert_array_equal(coef, again)
+    assert (following != first) == entry.draws  # whether it drew from that state
 
 
 @every_solver
