@@ -13,7 +13,8 @@ so that a kernel row is fetched once for all problems, and the gradient of each 
 of rows that are held out.
 """
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from threading import Event, get_ident, main_thread
 from time import perf_counter
 
@@ -211,7 +212,8 @@ class JointSMO(Method):
     def _for_each(self, solve, problems):
         """Call a function for each of the problems, on threads."""
         self._stop.clear()
-        begun, ended, is_over = [], [], Event()
+        # A queue, as Ctrl-C may leave the lock of an Event's wait in a wrong state, and then raises another error.
+        begun, ended, over = [], [], SimpleQueue()
 
         def solve_or_stop(k):
             begun.append(k)
@@ -219,13 +221,15 @@ class JointSMO(Method):
                 solve(k)
                 ended.append(k)
                 if len(ended) == len(problems):
-                    is_over.set()
+                    over.put(None)
                 elif len(begun) == len(problems) and get_ident() == main_thread().ident:
-                    while not is_over.wait(LOOK_SECONDS):  # in the compiled loop it would not notice Ctrl-C
-                        pass
+                    while over.empty():  # in the compiled loop it would not notice Ctrl-C
+                        with suppress(Empty):
+                            over.get(timeout=LOOK_SECONDS)
+                            break
             except BaseException:
                 self._stop.set()  # Ctrl-C reaches one thread only
-                is_over.set()
+                over.put(None)
                 raise
 
         call_each(solve_or_stop, problems, self.n_threads)
