@@ -194,11 +194,16 @@ def load(path: str | Path) -> Any:
     try:
         return _rebuilt(header, arrays)
     except Exception as error:  # as above
-        writer = header.get("kernbench")
-        remedy = (
-            "" if writer == __version__ else f", or needs kernbench {writer}, which wrote it (this is {__version__})"
-        )
-        raise ValueError(f"{path} is damaged{remedy}: {type(error).__name__}: {error}") from error
+        raise damaged(path, header.get("kernbench"), error) from error
+
+
+def damaged(path, writer, error):
+    """Return the ValueError for a file of a model that could not be made, because of `error`.
+
+    `writer` is the version of kernbench that wrote the file.
+    """
+    remedy = "" if writer == __version__ else f", or needs kernbench {writer}, which wrote it (this is {__version__})"
+    return ValueError(f"{path} is damaged{remedy}: {type(error).__name__}: {error}")
 
 
 def _is_archive(path):

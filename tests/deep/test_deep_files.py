@@ -90,6 +90,23 @@ def test_a_file_of_a_later_format_is_refused(rows, tmp_path, monkeypatch):
         DeepPartialAUCClassifier.load(tmp_path / "model.pt", Linear(6))
 
 
+@pytest.mark.parametrize("writer", ["99.0", None])
+def test_a_file_that_makes_no_model_is_called_damaged(rows, tmp_path, writer):
+    """By name, and with the later version that may have written it; TypeError and KeyError were raised."""
+    file = tmp_path / "model.pt"
+    trained(rows, Linear(6), max_epochs=1).save(file)
+    whole = torch.load(file, weights_only=True)
+    lacking = {name: value for name, value in whole.items() if name != "classes"}
+    for content, said in (
+        ({**whole, "params": {**whole["params"], "ranks": 3}}, "TypeError: .*ranks"),
+        (lacking, "KeyError: .classes"),
+    ):
+        torch.save({**content, **({} if writer is None else {"kernbench": writer})}, file)
+        needs = "" if writer is None else r", or needs kernbench 99\.0, which wrote it \(.*\)"
+        with pytest.raises(ValueError, match=f"model.pt is damaged{needs}: {said}"):
+            DeepPartialAUCClassifier.load(file, Linear(6))
+
+
 def test_the_checkpoint_knows_the_seeds_of_a_fit_without_a_seed(rows, tmp_path):
     """Otherwise other examples would be held out, and the sizes alone would not tell."""
     file = tmp_path / "fit.pt"

@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.deep.trainer import states
 from kernbench.deep.trainer.parameters import check_module, device_of, network_of
+from kernbench.saving.model_file import damaged
 
 # Take their defaults in a loaded model.
 NOT_DATA = ("module", "validation", "callback", "device", "checkpoint", "resume")
@@ -36,10 +37,19 @@ def load(cls, path, module, device):
     check_module(module)
     device = device_of(device)
     content = states.read(path, "model")
-    model = cls(module, **{name: _as_param(value) for name, value in content["params"].items()})
+    try:
+        model, weights = _rebuilt(cls, module, content), content["module"]
+    except Exception as error:  # of a damaged file, or of one that a later version wrote
+        raise damaged(path, content.get("kernbench"), error) from error
     network = network_of(module)
-    states.load_weights(network, content["module"], path)
+    states.load_weights(network, weights, path)
     model.module_ = network.to(device).eval()
+    return model
+
+
+def _rebuilt(cls, module, content):
+    """Return the model of a file, without its network."""
+    model = cls(module, **{name: _as_param(value) for name, value in content["params"].items()})
     model.classes_ = np.array(content["classes"], dtype=content["classes_dtype"])
     model.intercept_ = np.array([content["intercept"]])
     model.best_state_, model.last_state_ = content["best"], content["last"]
