@@ -74,6 +74,26 @@ def test_ctrl_c_twice_in_the_first_look_is_an_interruption(rows):
         trained(rows, Slow)
 
 
+def test_ctrl_c_twice_in_a_look_keeps_the_momentum_of_batch_normalisation(rows):
+    """It was None, as while the statistics of the averaged network are computed."""
+
+    class Slow(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.linear, self.steps = nn.BatchNorm1d(6, momentum=0.25), nn.Linear(6, 1), 0
+
+        def forward(self, X):
+            self.steps += self.training and self.norm.momentum is not None
+            if self.training and self.norm.momentum is None and self.steps > 0:  # not in the look before the first step
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+            return self.linear(self.norm(X))
+
+    model = trained(rows, Slow, method="agd-sbcd")
+    assert model.status_ == "interrupted" and model.trace_["n_iter"] == [0]
+    assert model.module_.norm.momentum == 0.25
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("validation", [0.2, None])
 def test_scores_that_are_nan_stop_with_the_last_good_state(rows, method, validation):

@@ -276,14 +276,16 @@ class AGD(Pairs):
         if not layers:
             return
         momenta = [layer.momentum for layer in layers]
-        for layer in layers:
-            layer.reset_running_stats()
-            layer.momentum = None  # a plain mean
         batches = PairBatches(self.examples.y, self.settings, self.settings.seed + 1)
-        for _ in range(min(NORM_BATCHES, self.steps_per_epoch)):
-            self.module(self.examples.inputs(batches.draw(), self.like))
-        for layer, momentum in zip(layers, momenta):
-            layer.momentum = momentum
+        try:
+            for layer in layers:
+                layer.reset_running_stats()
+                layer.momentum = None  # a plain mean
+            for _ in range(min(NORM_BATCHES, self.steps_per_epoch)):
+                self.module(self.examples.inputs(batches.draw(), self.like))
+        finally:  # also where Ctrl-C, pressed twice, ends an evaluation
+            for layer, momentum in zip(layers, momenta):
+                layer.momentum = momentum
 
 
 METHODS = {"agd-sbcd": AGD, "minibatch": Minibatch, "cross-entropy": CrossEntropy, "auc-margin": AUCMargin}
