@@ -102,8 +102,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         Memory in megabytes (2²⁰ bytes) for the operator, which must fit, for frequencies, and from the second pass over
         arrays on for the outputs of all rows; of these, what does not fit is recomputed.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above and for
-        streams.
+        Precision of features; sums are float64. ``"auto"`` is float64 for at most 2,000 rows, float32 above. In a
+        stream, these are the rows of the first call of `partial_fit`, or `n_samples`, those of all chunks.
     warm_start : bool, default=False
         Continue the next `fit` from the last one; with the same rows, exactly where it stopped.
     random_state : int, RandomState, Generator or None, default=None
