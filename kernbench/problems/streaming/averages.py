@@ -33,13 +33,14 @@ class Averages:
             check_number("average_from", first, at_least=1, whole=True)
         self.doubles = kind == "tail" and first is None
         self.sums, self.weights = [np.zeros(0), np.zeros(0)], np.zeros(2)
+        self._begin = 1  # the step before which the average begins
 
     def add(self, iterate, t):
         """Add the iterate before step t, a vector that may be longer than the one before."""
         if self.kind == "last" or (self.kind == "tail" and self.first is not None and t < self.first):
             return
-        if self.doubles and t == 1:
-            return  # f_1 = 0 would scale the average of the first steps down
+        if t == self._begin and (self.doubles or t > 1):
+            return  # f_1 = 0 would scale the average of the first steps down; for t > 1 see `resume`
         if self.doubles and t & (t - 1) == 0:
             self.sums, self.weights = [self.sums[1], np.zeros(0)], np.array([self.weights[1], 0.0])
         weight = float(t) if self.kind == "weighted" else 1.0
@@ -70,11 +71,17 @@ class Averages:
             "average_weights": self.weights.copy(),
         }
 
-    def resume(self, state):
-        """Continue from a state; begin anew after averages of another kind, whose weights would outweigh these."""
+    def resume(self, state, t):
+        """Continue from a state, before step t; begin anew without one or after averages of another kind.
+
+        The weights of another kind would outweigh these. An average that begins anew leaves out the iterate before step
+        t, which has been the model so far: the average of this iterate alone would hide step t.
+        """
         if "average_kind" in state and np.array_equal(state["average_kind"], self._code()):
             self.sums = [np.array(state["average_sum"]), np.array(state["average_next"])]
             self.weights = np.array(state["average_weights"])
+        else:
+            self._begin = t
 
     def _code(self):
         return np.array([AVERAGES.index(self.kind), self.first or 0])

@@ -200,7 +200,7 @@ class DoublyStochasticState(Method):
             self.n_feature_values = int(state["counts"][0])
         if "place" in state and self.batches.X is not None:
             self.batches.place = int(state["place"][0])
-        self._averages.resume(state)
+        self._averages.resume(state, self.n_iter + 1)
 
 
 def _seed_of(random_state):

@@ -271,6 +271,17 @@ def test_a_few_rows_without_those_before_them_are_warned_about(tmp_path):
         model.partial_fit(*rows(5, seed=2))
 
 
+def test_rows_after_which_the_iterates_of_a_gaussian_process_are_averaged_are_learned():
+    """With more rows than a step solves for, `average` applies."""
+    X, y = rows(300)
+    model = DoublyStochasticGPRegressor(gamma=1.0, batch_size=200, block_size=64, random_state=0)
+    for start in range(0, 300, 100):
+        before = None if start == 0 else model.predict(X)
+        model.partial_fit(X[start : start + 100], y[start : start + 100])
+    assert "average_sum" in model._progress.solution.state
+    assert np.abs(model.predict(X) - before).max() > 1e-3
+
+
 def test_other_classes_are_a_cold_start():
     X, y = rows(200)
     y = (y > 0).astype(int)

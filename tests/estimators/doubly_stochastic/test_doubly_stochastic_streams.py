@@ -14,6 +14,7 @@ from kernbench import (
     DoublyStochasticNoveltyDetector,
     DoublyStochasticRegressor,
     KernelSVC,
+    load,
 )
 from kernbench.estimators.arguments.chunks import Chunk
 from kernbench.kernels import ReciprocalSemigroup
@@ -180,6 +181,17 @@ def test_a_model_of_a_file_goes_on_from_its_level():
     level = model._progress.solution.intercept
     del model._progress  # which no file keeps
     assert model._progress_so_far().solution.intercept == level != 0.0
+
+
+def test_the_average_of_a_model_of_a_file_begins_after_its_next_step(tmp_path):
+    """It was the model of the file itself, whatever the rows of the step."""
+    fresh("novelty")[0].fit(X).save(tmp_path / "model.npz")
+    model = load(tmp_path / "model.npz")
+    before = model.decision_function(X)
+    model.partial_fit(X[:50])
+    state = model._progress.solution.state
+    np.testing.assert_array_equal(model.block_coef_, state["iterate"])
+    assert model.offset_ == state["level"] and not np.array_equal(model.decision_function(X), before)
 
 
 @pytest.mark.parametrize(

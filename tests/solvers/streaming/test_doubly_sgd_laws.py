@@ -85,14 +85,15 @@ def test_later_steps_leave_a_solution_as_it_is(options):
 @pytest.mark.parametrize(
     "before, after, first_averaged",
     [
-        ({"average": "weighted"}, {"average": "all"}, 8),
+        ({"average": "weighted"}, {"average": "all"}, 9),
+        ({"average": "all"}, {"average": "tail"}, 9),
         ({"average": "tail"}, {"average": "tail", "average_from": 11}, 11),
         ({"average": "all"}, {"average": "last"}, 14),
     ],
     ids=str,
 )
 def test_an_average_of_another_kind_begins_anew(before, after, first_averaged):
-    """Iterates before the change do not count: the weights of some kinds are far larger than those of others."""
+    """Iterates up to the change do not count: the weights of some kinds are far larger than those of others."""
     X, y = rows_and_labels(n=80)
     plain, first = solver_of(X, y, average="last"), solver_of(X, y, **before)
     first.advance(7)
@@ -105,6 +106,22 @@ def test_an_average_of_another_kind_begins_anew(before, after, first_averaged):
     iterates.append(plain.A)
     np.testing.assert_allclose(solver.solution().coef, np.mean(iterates[first_averaged - 1 : max(13, first_averaged)],
                                                                axis=0), atol=1e-13)  # fmt: skip
+
+
+@pytest.mark.parametrize("twin", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    "options",
+    [{"average": "tail"}, {"average": "tail", "average_from": 2}, {"average": "all"}, {"average": "weighted"}],
+    ids=str,
+)
+def test_the_first_step_of_an_average_that_begins_anew_has_an_effect(options, twin):
+    """The average was the iterate before it."""
+    X, y = rows_and_labels(n=80)
+    first = solver_of(X, y, twin)
+    first.advance(7)
+    plain, averaged = (solver_of(X, y, twin, initial=first.solution(), **more) for more in ({}, options))
+    plain.advance(1), averaged.advance(1)
+    np.testing.assert_array_equal(averaged.solution().coef, plain.A)
 
 
 @pytest.mark.parametrize("precondition", [False, True])
