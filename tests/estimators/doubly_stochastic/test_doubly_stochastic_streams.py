@@ -17,7 +17,7 @@ from kernbench import (
     load,
 )
 from kernbench.estimators.arguments.chunks import Chunk
-from kernbench.kernels import ReciprocalSemigroup
+from kernbench.kernels import ChiSquared, ReciprocalSemigroup
 
 # Models of these tests are small, and some have no window.
 pytestmark = pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
@@ -83,6 +83,32 @@ def test_sparse_chunks_are_dense_ones():
         for form in (np.asarray, sparse.csr_matrix)
     )
     np.testing.assert_allclose(thin.decision_function(V), dense.decision_function(V), atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "model, points",
+    [
+        (DoublyStochasticRegressor(ChiSquared(), block_size=400, solver_options={"form": "vector"}), None),
+        (DoublyStochasticRegressor(ChiSquared(), block_size=40, solver_options={"form": "scalar"}), None),
+        (DoublyStochasticGPRegressor(std="points", block_size=16), 3),
+    ],
+    ids=["vector", "scalar", "points"],
+)
+def test_duplicate_entries_of_chunks_are_summed(model, points):
+    """The maps of additive kernels would take each of them for an entry of its own, and so would norms of rows."""
+    rng = np.random.default_rng(0)
+    V = np.where(rng.random((400, 200)) < 0.02, rng.exponential(size=(400, 200)), 0.0)
+    whole = sparse.csr_matrix(V)
+    halves = np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), whole.indptr * 2
+    parts = sparse.csr_matrix(halves, shape=V.shape)
+    options, found = {} if points is None else {"points": V[:points]}, []
+    for form in (whole, parts):
+        each = clone(model).set_params(batch_size=400, dtype="float64", random_state=0)
+        each.fit_chunks([(form, TARGETS)], **options)
+        found.append((each.block_coef_, getattr(each, "std_", 0.0)))
+    for of_parts, of_whole in zip(*reversed(found), strict=True):
+        np.testing.assert_array_equal(of_parts, of_whole)
+    assert parts.nnz == 2 * whole.nnz  # of the caller
 
 
 def test_chunks_of_sparse_columns_are_sparse_ones():
