@@ -1,6 +1,32 @@
 """Columns of Arrow tables, as Parquet, Arrow and Feather files hold them."""
 
 
+def data_columns(schema, label):
+    """Return the names of the columns, without those of the index of a data frame unless it is the `label`.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    label : str, int or None
+        The column of labels; one that is named may belong to the index.
+    """
+    index = _index_columns(schema)
+    return [name for name in schema.names if name == label or name not in index]
+
+
+def _index_columns(schema):
+    """Return the names of the columns that hold an index, which pandas and Dask list in the metadata.
+
+    pandas stores an index among the columns unless it is a range, which is listed as a dict; Dask stores any. Without
+    metadata, or with damaged metadata, there is none.
+    """
+    try:
+        index = schema.pandas_metadata["index_columns"]
+    except (TypeError, KeyError, ValueError):
+        return set()
+    return {name for name in index if isinstance(name, str)} if isinstance(index, list) else set()
+
+
 def check_numeric(schema, names, what):
     """Raise ValueError, which names the first such column, if one of `names` holds anything but numbers.
 

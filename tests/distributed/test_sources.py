@@ -212,14 +212,56 @@ def _write(path, X):
         write_svmlight(path, X, np.zeros(len(X)))
     else:
         pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-        from pyarrow import ipc, parquet
+        _write_table(path, pyarrow.table({name: X[:, k] for k, name in enumerate("abc")}))
 
-        table = pyarrow.table({name: X[:, k] for k, name in enumerate("abc")})
-        if path.suffix.lower() == ".parquet":
-            parquet.write_table(table, path)
-        else:
-            with ipc.new_file(path, table.schema) as writer:
-                writer.write_table(table)
+
+def _write_table(path, table):
+    from pyarrow import ipc, parquet
+
+    if path.suffix.lower() == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        with ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_the_index_of_a_data_frame_is_left_out_unless_it_is_named(tmp_path, suffix):
+    """pandas stores it as the last column."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    rows = {"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 6.0, 7.0, 8.0], "y": [0, 1, 1, 0]}
+    frame, path = pandas.DataFrame(rows, index=[7, 3, 4, 9]), tmp_path / f"x.{suffix}"
+    table = pyarrow.Table.from_pandas(frame)
+    _write_table(path, table)
+    assert table.column_names == ["a", "b", "y", "__index_level_0__"]
+    for label in (-1, 2, "y"):
+        blocks = FileBlocks(path, label=label)
+        assert blocks.names.tolist() == ["a", "b"] and blocks.y.tolist() == rows["y"]
+        assert np.array_equal(rows_of(blocks), frame[["a", "b"]])
+    assert FileBlocks(path).names.tolist() == ["a", "b", "y"]
+    with pytest.raises(ValueError, match="there is no column 3; it has 3 columns"):
+        FileBlocks(path, label=3)
+    _write_table(path, pyarrow.Table.from_pandas(frame.rename_axis("id")))
+    blocks = FileBlocks(path, label="id")
+    assert blocks.names.tolist() == ["a", "b", "y"] and blocks.y.tolist() == [7, 3, 4, 9]
+    assert FileBlocks(path, label="y").names.tolist() == ["a", "b"]
+    for damaged in (None, {b"pandas": b"{"}, {b"pandas": b"[]"}, {b"pandas": b'{"index_columns": "ab"}'}):
+        _write_table(path, table.replace_schema_metadata(damaged))
+        assert FileBlocks(path).names.tolist() == table.column_names
+
+
+def test_the_index_of_a_dask_data_frame_is_left_out(tmp_path):
+    """Dask stores it even if it is a range."""
+    dataframe = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas, parquet = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "y": [0, 1, 1, 0]})
+    dataframe.from_pandas(frame, npartitions=2).to_parquet(str(tmp_path / "parts"))
+    first, *_ = sorted((tmp_path / "parts").glob("*.parquet"))
+    assert "__null_dask_index__" in parquet.read_schema(first).names
+    blocks = FileBlocks(tmp_path / "parts", label=-1)
+    assert blocks.names.tolist() == ["a"] and blocks.y.tolist() == [0, 1, 1, 0]
+    ((X, y),) = chunks(first, 10)
+    assert X.tolist() == [[1], [2]] and y.tolist() == [0, 1]
 
 
 def test_a_suffix_may_be_in_capitals_and_a_label_out_of_range_is_refused(tmp_path):

@@ -15,7 +15,7 @@ from kernbench.datasets.readers.delimited_layout import detect_layout, name_or_p
 from kernbench.datasets.readers.detect import format_of
 from kernbench.datasets.readers.svmlight import count_columns, svmlight_chunks
 from kernbench.validation.archives import read_header
-from kernbench.validation.columns import check_numeric, decoded
+from kernbench.validation.columns import check_numeric, data_columns, decoded
 from kernbench.validation.numbers import check_number
 
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "feather"}
@@ -34,7 +34,8 @@ def chunks(path: str | Path, rows: int, *, label: int | str | None = -1, n_featu
         lines.
     label : int, str or None, default=-1
         The label column of a table or an array, by position or by name. None skips the labels, in any format: all
-        columns of a table or an array are features then.
+        columns of a table or an array are features then. An index that pandas or Dask stored in the file is left out,
+        and has no position, but may be named.
     n_features : int, optional
         Number of columns of a svmlight file, whose rows do not say; by default a pass over the file finds out.
 
@@ -135,7 +136,7 @@ class FileChunks:
             raise ValueError(f"{self.path} needs pyarrow: pip install pyarrow") from None
         with arrow_faults(self.path):
             table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
-        names = table.schema.names
+        names = data_columns(table.schema, self.label)
         if isinstance(self.label, str) and self.label not in names:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
         label = names[self._position(len(names))] if isinstance(self.label, int) else self.label

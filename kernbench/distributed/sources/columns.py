@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from kernbench.datasets.errors import arrow_faults
-from kernbench.validation.columns import check_numeric, label_values
+from kernbench.validation.columns import check_numeric, data_columns, label_values
 
 
 class ColumnsSource:
@@ -18,7 +18,7 @@ class ColumnsSource:
         self.title, self._path = str(path), str(path)
         self._open()
         schema, sizes = self._schema, self._sizes
-        columns = list(schema.names)
+        columns = data_columns(schema, label)
         if label is not None and not isinstance(label, str):
             if not -len(columns) <= label < len(columns):
                 raise ValueError(f"{path}: there is no column {label}; it has {len(columns)} columns")

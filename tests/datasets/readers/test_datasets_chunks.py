@@ -167,6 +167,27 @@ def test_columns_of_arrow_come_in_batches(suffix, rows, tmp_path):
         list(chunks(without_features, 10))
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_the_index_of_a_data_frame_is_left_out_unless_it_is_named(suffix, tmp_path):
+    """pandas stores it as the last column."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    module = pytest.importorskip(f"pyarrow.{suffix}")
+    write = module.write_table if suffix == "parquet" else module.write_feather
+    frame = pandas.DataFrame({"x": [0.5, 1.5, 2.5], "y": [0, 1, 1]}, index=pandas.Index([7, 3, 4], name="id"))
+    path, table = tmp_path / f"a.{suffix}", pyarrow.Table.from_pandas(frame)
+    write(table, path)
+    assert table.column_names == ["x", "y", "id"]
+    for label in (-1, 1, "y"):
+        ((X, y),) = chunks(path, 10, label=label)
+        assert X.tolist() == [[0.5], [1.5], [2.5]] and y.tolist() == [0, 1, 1]
+    ((X, y),) = chunks(path, 10, label="id")
+    assert X.tolist() == [[0.5, 0], [1.5, 1], [2.5, 1]] and y.tolist() == [7, 3, 4]
+    for damaged in (None, {b"pandas": b"{"}, {b"pandas": b"[]"}, {b"pandas": b'{"index_columns": "xy"}'}):
+        write(table.replace_schema_metadata(damaged), path)
+        ((X, _),) = chunks(path, 10, label=None)
+        assert X.shape == (3, 3)
+
+
 def test_record_batches_without_rows_are_passed_over_and_whole_labels_are_integers(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     schema = pyarrow.schema([("x", pyarrow.float64()), ("label", pyarrow.float64())])
