@@ -55,7 +55,7 @@ def arrow_faults(path):
     try:
         yield
     except ArrowInvalid as error:
-        raise malformed(path, f"not a complete Parquet, Arrow or Feather file ({error})") from None
+        raise malformed(path, f"not readable as a Parquet, Arrow or Feather file ({error})") from None
     except OSError as error:
         if type(error) is not OSError or error.errno is not None:
             raise

@@ -1,7 +1,9 @@
 """Columns of Arrow tables, as Parquet, Arrow and Feather files hold them."""
 
+from collections import Counter
 
-def data_columns(schema, label):
+
+def data_columns(schema, label, what):
     """Return the names of the columns, without those of the index of a data frame unless it is the `label`.
 
     Parameters
@@ -9,9 +11,20 @@ def data_columns(schema, label):
     schema : pyarrow.Schema
     label : str, int or None
         The column of labels; one that is named may belong to the index.
+    what : str or Path
+        Names the file.
+
+    Raises
+    ------
+    ValueError
+        If a name occurs more than once: columns are read by their names.
     """
     index = _index_columns(schema)
-    return [name for name in schema.names if name == label or name not in index]
+    names = [name for name in schema.names if name == label or name not in index]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{what}: the column {name!r} occurs {count} times: give each column a name of its own")
+    return names
 
 
 def _index_columns(schema):

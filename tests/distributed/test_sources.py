@@ -264,6 +264,20 @@ def test_the_index_of_a_dask_data_frame_is_left_out(tmp_path):
     assert X.tolist() == [[1], [2]] and y.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+@pytest.mark.parametrize("label", [None, -1, "a", "y"])
+@pytest.mark.parametrize("n_rows", [0, 2])
+def test_columns_of_one_name_are_refused(tmp_path, suffix, label, n_rows):
+    """They are read by their names."""
+    pyarrow, path = pytest.importorskip("pyarrow"), tmp_path / f"x.{suffix}"
+    column = pyarrow.array(np.arange(float(n_rows)))
+    _write_table(path, pyarrow.table([column, column, column], names=["a", "y", "a"]))
+    with pytest.raises(ValueError, match=f"x.{suffix}: the column 'a' occurs 2 times: give each column a name of its"):
+        FileBlocks(path, label=label)
+    with pytest.raises(DataFileError, match=f"x.{suffix}: not readable .*duplicate field names"):  # says pyarrow
+        list(chunks(path, 2, label=label))
+
+
 def test_a_suffix_may_be_in_capitals_and_a_label_out_of_range_is_refused(tmp_path):
     X = np.arange(12.0).reshape(4, 3)
     _write(tmp_path / "x.PARQUET", X)
@@ -398,7 +412,7 @@ def test_data_frames_of_sparse_columns_stay_sparse_on_workers():
 def test_a_damaged_file_of_columns_is_named(tmp_path, suffix, content):
     pytest.importorskip("pyarrow")
     (tmp_path / f"part-7.{suffix}").write_bytes(content)
-    with pytest.raises(ValueError, match=f"part-7.{suffix}: not a complete Parquet, Arrow or Feather file"):
+    with pytest.raises(ValueError, match=f"part-7.{suffix}: not readable as a Parquet, Arrow or Feather file"):
         FileBlocks(tmp_path)
 
 

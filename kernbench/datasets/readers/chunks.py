@@ -136,7 +136,7 @@ class FileChunks:
             raise ValueError(f"{self.path} needs pyarrow: pip install pyarrow") from None
         with arrow_faults(self.path):
             table = dataset.dataset(self.path, format=COLUMN_FORMATS[self.path.suffix.lower()])
-        names = data_columns(table.schema, self.label)
+        names = data_columns(table.schema, self.label, self.path)
         if isinstance(self.label, str) and self.label not in names:
             raise ValueError(f"{self.path}: there is no column {self.label!r}, only {', '.join(names)}")
         label = names[self._position(len(names))] if isinstance(self.label, int) else self.label

@@ -18,7 +18,7 @@ class ColumnsSource:
         self.title, self._path = str(path), str(path)
         self._open()
         schema, sizes = self._schema, self._sizes
-        columns = data_columns(schema, label)
+        columns = data_columns(schema, label, path)
         if label is not None and not isinstance(label, str):
             if not -len(columns) <= label < len(columns):
                 raise ValueError(f"{path}: there is no column {label}; it has {len(columns)} columns")

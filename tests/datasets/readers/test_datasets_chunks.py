@@ -244,5 +244,5 @@ def test_a_truncated_parquet_file_is_a_fault_of_the_file(tmp_path):
     path = tmp_path / "cut.parquet"
     pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0], "y": [0, 1]}).to_parquet(path)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataFileError, match="cut.parquet: not a complete Parquet"):
+    with pytest.raises(DataFileError, match="cut.parquet: not readable as a Parquet"):
         list(chunks(path, 2))
