@@ -179,6 +179,31 @@ def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
         assert fitted.score(rows, column) == fitted.estimator_.score(X, target)
 
 
+def test_partitions_without_rows_are_predicted_and_scored(client, examples):
+    """`fit` passes over them, too; a selection of rows may leave some."""
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(600, 4)
+    X, y = X[np.argsort(X[:, 0])], y[np.argsort(X[:, 0])]
+    cut, rows = da.from_array(X, chunks=((400, 0, 200), (2, 2))), da.from_array(X, chunks=(200, 4))
+    frame = dd.from_pandas(pandas.DataFrame(X, columns=list("abcd")), npartitions=3)
+    least, half = X[299, 0], slice(300, 600)  # none of the first 200 rows
+    for labels in (y, np.where(X[:, 1] > 1, 2, y)):
+        fitted = Distributed(LinearSVC(solver="bundle", random_state=0), client).fit(cut, labels)
+        plain = fitted.estimator_
+        for data, own in ((cut, slice(None)), (rows[rows[:, 0] > least], half), (frame[frame["a"] > least], half)):
+            for method in ("predict", "decision_function"):
+                found, expected = getattr(fitted, method)(data), getattr(plain, method)(X[own])
+                assert found.dtype == expected.dtype
+                np.testing.assert_allclose(found.compute(), expected, atol=1e-12)
+            assert fitted.score(data, labels[own]) == plain.score(X[own], labels[own])
+            weights = np.arange(1.0, 1.0 + len(labels[own]))
+            weighted = plain.score(X[own], labels[own], weights)
+            assert fitted.score(data, labels[own], sample_weight=weights) == pytest.approx(weighted)
+        for sizes in ((400, 0, 200), (300, 300)):
+            assert fitted.score(cut, da.from_array(labels, chunks=(sizes,))) == plain.score(X, labels)
+
+
 def test_a_pass_sends_and_receives_what_the_page_says(client, examples):
     """Scores: d numbers to each worker, n back. Combination: n slopes out, the sums of the chunks back."""
     n, d = 40_000, 10

@@ -1,5 +1,6 @@
 """Dask collections: recognised without importing Dask, converted to chunks on workers, predicted lazily."""
 
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
@@ -73,6 +74,7 @@ def gathered(client, y):
 
 def predicted_lazily(X, predict, few):
     """Return the predictions for a Dask array or data frame, lazily; type and shape are those of `few` predictions."""
+    predict = partial(_predicted, predict, few[:0])
     if hasattr(X, "map_partitions"):
         if few.ndim == 1:
             found = X.map_partitions(predict, meta=few[:0])
@@ -82,3 +84,8 @@ def predicted_lazily(X, predict, few):
     if few.ndim == 1:
         return X.map_blocks(predict, dtype=few.dtype, drop_axis=1, meta=few[:0])
     return X.map_blocks(predict, dtype=few.dtype, chunks=(X.chunks[0], (few.shape[1],)), meta=few[:0])
+
+
+def _predicted(predict, none, rows):
+    """Return the predictions for a partition; `none` without rows, which estimators refuse."""
+    return predict(rows) if rows.shape[0] else none
