@@ -423,6 +423,15 @@ def test_rows_of_partitions_are_drawn_as_those_of_a_list_of_chunks(client, examp
     assert np.array_equal(there.estimator_.dual_coef_, plain)
 
 
+def test_a_relative_folder_is_that_of_this_process(client, examples, in_files, monkeypatch):
+    """The workers were started in another one."""
+    X, y = examples(200, 3)
+    folder = in_files(X, (90,))
+    monkeypatch.chdir(folder.parent)
+    there = Distributed(ROCSVC(random_state=0), client).fit(folder.name, y).estimator_
+    assert np.array_equal(there.coef_, Distributed(ROCSVC(random_state=0)).fit(folder, y).estimator_.coef_)
+
+
 @pytest.mark.slow
 def test_files_are_read_by_workers(client, cluster, examples, in_files, tmp_path):
     X, y = examples(2_000, 4)

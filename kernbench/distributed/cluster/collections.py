@@ -37,8 +37,8 @@ def chunks_of_files(client, folder, y, least_columns=0):
 
     Sparse rows are as wide as those of the widest file, or as `least_columns`.
     """
-    label = column_of(y)
-    read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(Path(folder))]
+    label, folder = column_of(y), Path(folder).absolute()  # workers may run elsewhere
+    read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(folder)]
     shapes = client.gather([client.submit(_shape_of, pair, pure=False) for pair in read], direct=True)
     read = [pair for pair, (n_rows, _) in zip(read, shapes) if n_rows]
     if not read:
