@@ -1,12 +1,13 @@
 """Convert the data given to `Distributed` to blocks: rows, labels, weights, a second sample."""
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from kernbench.distributed.blocks.file_blocks import FileBlocks
-from kernbench.distributed.cluster.collections import chunks_of, chunks_of_files, gathered, is_collection
+from kernbench.distributed.cluster.collections import chunks_of, chunks_of_files, gathered, is_collection, widened
 from kernbench.distributed.cluster.dask_blocks import DaskBlocks
 from kernbench.distributed.cluster.held_rows import describe
 from kernbench.distributed.cluster.workers import gathered_parts
@@ -86,7 +87,7 @@ def _read_samples(client, P, Q):
         sizes = [sum(shape[0] for shape, *_ in part) for part in described]
         if min(sizes) == 0:
             raise ValueError("the data hold no rows")
-        blocks = DaskBlocks(client, [*chunks[0], *chunks[1]])
+        blocks = DaskBlocks(client, _of_one_width(client, (P, Q), chunks, described))
     return blocks, np.repeat([1.0, -1.0], sizes)
 
 
@@ -95,6 +96,17 @@ def _chunks_of_sample(client, sample):
         return chunks_of_files(client, sample, None)[0]
     _check_collection(sample)
     return chunks_of(client, sample)
+
+
+def _of_one_width(client, samples, chunks, described):
+    """Return the chunks of all samples; sparse rows of files are as wide as the widest, as `open_sources` has them."""
+    widths = [shape[1] for shape, _, n_stored, _ in chain(*described) if n_stored is not None and shape[0]]
+    found = []
+    for sample, parts in zip(samples, chunks):
+        if widths and isinstance(sample, str | Path):
+            parts = [client.submit(widened, rows, max(widths), pure=False) for rows in parts]
+        found.extend(parts)
+    return found
 
 
 def _check_collection(X):

@@ -29,6 +29,7 @@ from kernbench import (
     PartialAUCClassifier,
 )
 from kernbench.cli import main as cli
+from kernbench.datasets import write_svmlight
 from kernbench.distributed import Distributed
 from kernbench.features import Nystroem
 from kernbench.kernels import Gaussian
@@ -316,6 +317,23 @@ def test_the_other_doubly_stochastic_models_are_those_of_files(client, examples)
     assert np.array_equal(there.estimator_.block_coef_, here.estimator_.block_coef_)
     np.testing.assert_allclose(there.log_ratio(rows).compute(), here.log_ratio(X), atol=1e-9)
     np.testing.assert_allclose(there.ratio(rows).compute(), here.ratio(X), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*steps of .* rows are so noisy")
+def test_two_samples_in_sparse_files_have_the_columns_of_the_widest(client, tmp_path):
+    X = sparse.random(900, 12, density=0.3, format="csr", random_state=0)
+    P, Q, folders = X[:400, :9], X[400:], (tmp_path / "P", tmp_path / "Q")
+    for folder, rows in zip(folders, (P, Q)):
+        folder.mkdir()
+        write_svmlight(folder / "0.svm", rows[:250], np.zeros(250))
+        write_svmlight(folder / "1.svm", rows[250:], np.zeros(rows.shape[0] - 250))
+    model = DoublyStochasticDensityRatio(batch_size=256, block_size=16, max_iter=8, random_state=0)
+    for own, other in (folders, folders[::-1], ([Q], folders[0])):
+        here = Distributed(model).fit(own, other).estimator_
+        there = Distributed(model, client).fit([dask.delayed(Q)] if isinstance(own, list) else own, other).estimator_
+        assert there.n_features_in_ == 12 and np.array_equal(there.block_coef_, here.block_coef_)
+    with pytest.raises(ValueError, match="all must have the same columns"):  # rows in memory say how wide they are
+        Distributed(model, client).fit([dask.delayed(P)], folders[1])
 
 
 def test_partitions_of_other_types_are_those_of_one_process(client, examples):

@@ -57,7 +57,11 @@ def _shape_of(pair):
 
 def _rows_of(pair, n_columns):
     """Return the rows of a pair of rows and labels; sparse ones with `n_columns`."""
-    rows = pair[0]
+    return widened(pair[0], n_columns)
+
+
+def widened(rows, n_columns):
+    """Return rows; sparse ones with `n_columns`, of which the last may be empty."""
     if not sparse.issparse(rows):
         return rows
     return sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], n_columns))
