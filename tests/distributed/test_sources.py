@@ -337,6 +337,8 @@ def test_files_come_in_the_order_of_their_numbers(tmp_path):
         ([np.ones((3, 2)) + 1j], "chunk 0 must hold real numbers, got dtype complex128"),
         ([sparse.csr_matrix(np.ones((3, 2)) + 1j)], "chunk 0 must hold real numbers"),
         ([(np.ones((3, 2)), np.ones(2))], "chunk 0 has 3 rows and labels of shape"),
+        ([(np.ones((3, 2)), np.ones(3), np.ones(3))], r"chunk 0 is a tuple of length 3, not \(X, y\): give weights"),
+        ([np.ones((3, 2)), ()], "chunk 1 is a tuple of length 0, not"),
         (["nowhere.npy"], "no file or folder"),
     ],
 )

@@ -48,7 +48,8 @@ def open_sources(data, label=None, least_columns=0):
     Raises
     ------
     ValueError
-        Without rows, and if `label` cannot be a column: of svmlight and ``.npy`` files, or of chunks in memory alone.
+        Without rows; for a tuple that is not (X, y); and if `label` cannot be a column: of svmlight and ``.npy`` files,
+        or of chunks in memory alone.
     """
     sources, faults = [], []
     for item in data if isinstance(data, list | tuple) else [data]:
@@ -59,6 +60,11 @@ def open_sources(data, label=None, least_columns=0):
                 except EmptyFile as error:
                     faults.append(error)
         elif isinstance(item, tuple):
+            if not 1 <= len(item) <= 2:
+                raise ValueError(
+                    f"chunk {len(sources)} is a tuple of length {len(item)}, not (X, y): give weights of rows apart, "
+                    "as sample_weight"
+                )
             sources.append(ArraySource(*item, number=len(sources)))
         else:
             sources.append(ArraySource(item, number=len(sources)))
