@@ -453,6 +453,31 @@ def test_chunks_on_workers_may_be_sparse_of_any_format(form):
     assert np.array_equal(cut([X, X], [(40, 50), (0, 5)], "float64").toarray(), expected)
 
 
+@pytest.mark.parametrize(
+    "types",
+    [
+        ["float32", "float32"],
+        ["float32", "int8"],
+        ["float32", "bool"],
+        ["float32", "boolean"],
+        ["float32", "category"],
+        ["float32", "Float32"],
+        ["Float32"],
+        ["Float32", "Float32"],
+        ["Float32", "bool"],
+    ],
+    ids="-".join,
+)
+def test_a_data_frame_on_workers_has_the_precision_of_one_process(types):
+    """pandas makes objects of some types together, which become float64."""
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series([0.0, 1.0], dtype="float32")
+    frame = pandas.DataFrame({name: column.astype(kind) for name, kind in zip(["dtype", "b"], types)})
+    rows = FileBlocks([frame]).read(0, 2)
+    assert describe(frame)[1] == rows.dtype
+    assert np.array_equal(cut([frame], [(0, 2)], describe(frame)[1]), rows)
+
+
 def test_columns_that_are_no_plain_numbers_are_held_or_refused_as_in_one_process():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
@@ -499,6 +524,8 @@ def test_chunks_may_be_tables_of_other_libraries(library, examples):
     blocks = FileBlocks([table, X])
     assert blocks.names.tolist() == ["a", "b", "c"] and np.array_equal(rows_of(blocks), np.concatenate([X, X]))
     assert describe(table) == ((60, 3), "float64", None, ["a", "b", "c"])
+    single = make(dict(zip("abc", X.T.astype(np.float32))))
+    assert describe(single)[1] == FileBlocks([single]).dtype == np.float32
     assert np.array_equal(cut([table, table], [(5, 60), (0, 10)], "float64"), np.concatenate([X[5:], X[:10]]))
     labels = module.Series(y) if library == "polars" else module.chunked_array([y[:9], y[9:]])
     model, plain = Distributed(ROCSVC()).fit([table[:20], table[20:]], labels), Distributed(ROCSVC()).fit([X], y)

@@ -83,7 +83,7 @@ class Holder(Actor):
 def cut(parts, bounds, dtype):
     """Return rows bounds[k] = (start, stop) of each part together, an array in C order or a canonical CSR matrix."""
     parts = [part.tocsr() if sparse.issparse(part) else host_array(part, CHUNK) for part in parts]  # these have slices
-    taken = [part.iloc[a:b] if hasattr(part, "iloc") else part[a:b] for part, (a, b) in zip(parts, bounds)]
+    taken = [_between(part, a, b) for part, (a, b) in zip(parts, bounds)]
     taken = [without_sparse_columns(part) for part in taken]
     if sparse.issparse(taken[0]):
         rows = sparse.vstack(taken, format="csr", dtype=dtype)
@@ -168,22 +168,17 @@ def describe(part):
         part = np.atleast_1d(np.asarray(part))
         return part.shape, _held_type(part.dtype), None, None
     names, part = column_names(part), without_sparse_columns(part)
-    if not hasattr(part, "dtypes") and not hasattr(part, "dtype"):  # a table of pyarrow
-        part = dense_array(part)
-    dtype = _common_type(part.dtypes) if hasattr(part, "dtypes") else part.dtype
+    # The type of a table is that of `dense_array`, as in one process; rows do not change it. pyarrow has no `dtypes`.
+    is_table = hasattr(part, "dtypes") or not hasattr(part, "dtype")
+    dtype = dense_array(_between(part, 0, 0)).dtype if is_table else part.dtype
     names = None if names is None else list(names)
     return part.shape, _held_type(dtype), part.nnz if sparse.issparse(part) else None, names
 
 
+def _between(part, start, stop):
+    """Return rows start to stop - 1 of an array, a CSR matrix or a table."""
+    return part.iloc[start:stop] if hasattr(part, "iloc") else part[start:stop]
+
+
 def _held_type(dtype):
     return str(dtype) if dtype in (np.float32, np.float64) or dtype.kind == "c" else "float64"
-
-
-def _common_type(dtypes):
-    """Return NumPy's type for columns of several types, those of pandas for sparse and nullable columns among them.
-
-    Columns of categories, text and times are of type object: `cut` converts them to numbers, or says why it cannot.
-    """
-    known = [getattr(dtype, "subtype", getattr(dtype, "numpy_dtype", dtype)) for dtype in dtypes]
-    is_number = [isinstance(dtype, np.dtype) and dtype.kind in "biufc" for dtype in known]
-    return np.result_type(*(dtype if of_numbers else np.dtype(object) for dtype, of_numbers in zip(known, is_number)))
