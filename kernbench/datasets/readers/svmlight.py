@@ -113,7 +113,7 @@ def parse_svmlight(file, path, n_features=None, *, again):
 
     fault = None
     try:
-        X, y = load_svmlight_file(file, n_features=n_features, zero_based=False)
+        X, y = load_svmlight_file(_Lines(file), n_features=n_features, zero_based=False)
     except DataFileError:
         raise  # damaged compression: the message is complete
     except (ValueError, OverflowError) as error:
@@ -123,6 +123,26 @@ def parse_svmlight(file, path, n_features=None, *, again):
         _raise_first_fault(path, n_features)
         raise malformed(path, f"not readable as svmlight / LIBSVM text ({fault})")
     return X, exact_labels(y, lambda: _label_fields(again()), path)
+
+
+class _Lines:
+    """The lines of an open file for scikit-learn's parser, which asks for `read` but iterates.
+
+    Iteration raises ValueError for an underscore in a label, an index or a value: the parser reads 1_0 as 10.
+    """
+
+    def __init__(self, file):
+        self._file, self.read = file, file.read
+
+    def __iter__(self):
+        for line in self._file:
+            if b"_" in line:
+                tokens = line.split(b"#", 1)[0].split()
+                if len(tokens) > 1 and tokens[1].startswith(b"qid"):  # the parser skips it there only
+                    del tokens[1]
+                if any(b"_" in token for token in tokens):
+                    raise ValueError("an underscore in a number")
+            yield line
 
 
 def _label_fields(lines):
@@ -218,6 +238,8 @@ def _number_problem(token, what, whole):
     try:
         number = float(token)
     except ValueError:
+        number = None
+    if number is None or b"_" in token:  # Python takes 1_000 for a number
         return f"found {shown(whole)}: {what} {shown(token)} is not a number"
     if not np.isfinite(number):
         return f"found {shown(whole)}: {what} must be finite; remove or impute such values first"

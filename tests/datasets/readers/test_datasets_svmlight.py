@@ -54,6 +54,9 @@ def test_n_features_widens(write):
         ("1 3000000000:1\n", 1, 3, "the index is above the limit, 2147483647"),
         (f"1 {'9' * 5000}:1\n", 1, 3, "the index is above the limit"),
         ("-1 3:1 11:1\n-1 5:1 7", 2, 8, "found '7', expected 'index:value'"),  # a plain file cut short
+        ("1 1:1\n1 1_0:2\n", 2, 3, "the index '1_0' is not a whole number"),
+        ("1 1:1\n1 2:1_000 # a_b\n", 2, 3, "the value '1_000' is not a number"),
+        ("1 1:1\n1_0 1:2\n", 2, 1, "the label '1_0' is not a number"),
     ],
 )
 def test_a_fault_is_named_by_file_line_and_column(content, line, column, said, write):
@@ -63,6 +66,11 @@ def test_a_fault_is_named_by_file_line_and_column(content, line, column, said, w
     message = str(caught.value)
     assert message.startswith(f"{path}: line {line}, column {column}: ")
     assert said in message
+
+
+def test_an_underscore_may_occur_outside_numbers(write):
+    X, y = read_svmlight(write("named.svm", "# rows_of_one\n1 qid:a_1 1:2 # row_1\n-1 2:1\n"))
+    assert X.toarray().tolist() == [[2, 0], [0, 1]] and y.tolist() == [1, -1]
 
 
 def test_an_index_above_n_features_is_named(write):
