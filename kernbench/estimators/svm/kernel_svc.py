@@ -416,6 +416,11 @@ class KernelSVC(ExpansionClassifier):
         -------
         self
 
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data, such as rows too large for the kernel; the model stays as it was.
+
         Notes
         -----
         The number of rows of a stream is not known, so n in C = 1 / (alpha n) is ``sample_cap``, as in a `fit` of that
@@ -448,9 +453,9 @@ class KernelSVC(ExpansionClassifier):
         Raises
         ------
         ValueError
-            For an invalid chunk; the message has its number, counted from 1. The model is then that of the run so far;
-            if the run had not begun, it is fitted to the rows before the chunk, provided that they have both classes.
-            Empty chunks are skipped.
+            For an invalid chunk; the message has its number, counted from 1, unless rows are too large for the
+            kernel or outside its domain. The model is then that of the run so far; if the run had not begun, it is
+            fitted to the rows before the chunk, provided that they have both classes. Empty chunks are skipped.
         KeyboardInterrupt
             After Ctrl-C; the model is fitted as far as the run got.
 

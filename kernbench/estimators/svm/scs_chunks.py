@@ -19,9 +19,12 @@ class Reader(chunks.Reader):
     ----------
     factors : tuple of two floats
         Factors of the weights, by class.
+    check : callable or None
+        ``check(X)`` raises ValueError for examples that cannot be learned from; None as long as the kernel is unknown.
     """
 
     factors = (1.0, 1.0)
+    check = None
 
     def take(self, count):
         """Return (X, y, weights) of up to `count` examples; zero examples only at the end of the stream."""
@@ -45,4 +48,7 @@ class Reader(chunks.Reader):
         positive = y == self.classes[1]
         weights = weights * np.where(positive, self.factors[1], self.factors[0])
         used = weights > 0
-        return X[used], np.where(positive[used], 1.0, -1.0), weights[used]
+        X = X[used]
+        if self.check is not None:
+            self.check(X)
+        return X, np.where(positive[used], 1.0, -1.0), weights[used]

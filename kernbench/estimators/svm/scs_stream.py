@@ -6,6 +6,7 @@ not grow with the stream.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -32,7 +33,7 @@ from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.estimators.svm.multiclass import Pair
 from kernbench.estimators.svm.parameters import check_kernel_svc
 from kernbench.estimators.svm.scs_chunks import Reader
-from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.domain import check_range, is_precomputed
 from kernbench.problems.streaming.batches import stacked
 from kernbench.problems.streaming.stream_source import StreamSource
 from kernbench.solvers.base import Solution
@@ -87,6 +88,8 @@ def partial_fit(model, X, y, classes, sample_weight):
         _wait(model, stream, chunks, labels, used if len(used) else y)
         return
     batch = chunks[0] if len(chunks) == 1 else _joined(chunks)
+    if stream.source is not None:  # else `kernel_of` does: one row that is too large would spoil all later batches
+        _check_range(model, X[weights > 0])
     reader = Reader(iter([batch]), stream.rng)  # no list: its rows are read once only
     _configure(model, reader, labels)
     source = stream.source or _source(model, reader, batch[0], unless_alike(batch[2]), stream.rng)
@@ -118,6 +121,7 @@ def fit_chunks(model, chunks, classes=None):
     reader.set_columns(model)
     _configure(model, reader, labels)
     source = _source(model, reader, X, weights, stream.rng)
+    reader.check = partial(_check_range, model)
     result = _run(model, entry, stream, source, iteration_limit(model, entry, 0))
     if result.status == INTERRUPTED:
         raise KeyboardInterrupt
@@ -146,6 +150,11 @@ def _source(model, reader, X, weights, rng):
     return StreamSource(model.kernel_, reader, room, X.shape[1], np.dtype(model.dtype_), rng, _stay_sparse(X))
 
 
+def _check_range(model, X):
+    """Raise ValueError for rows that the kernel does not take, before the stream keeps them."""
+    check_range(X, model.kernel_, model.dtype_, feature_names=getattr(model, "feature_names_in_", None))
+
+
 def _stay_sparse(X):
     """Whether rows are sparse, and take less memory so than dense."""
     return sparse.issparse(X) and X.nnz < SPARSE_BELOW * X.shape[0] * X.shape[1]
@@ -161,7 +170,6 @@ def _wait(model, stream, chunks, labels, y):
     """Keep the examples of a single class, that of `y`, as many as a sample holds, and predict that class for now."""
     room = int(_option(model, "sample_cap", SAMPLE_CAP))
     kept = tuple(column[-room:].copy() for column in _joined(chunks))  # not views of what the caller may change
-    stream.waiting = [kept]
     model.classes_, model.class_weight_ = np.asarray(labels), np.ones(2)
     model.dtype_ = precision(model.dtype, np.inf)
     model.kernel_, model.centre_ = kernel_of(model, kept[0], unless_alike(kept[2]), 0), None
@@ -171,6 +179,7 @@ def _wait(model, stream, chunks, labels, y):
     for name in OF_AN_OUTCOME:
         vars(model).pop(name, None)  # of an earlier fit
     model.n_iter_ = np.zeros(1, dtype=int)
+    stream.waiting = [kept]  # now that nothing refuses these rows
     model._scs_stream = stream
 
 

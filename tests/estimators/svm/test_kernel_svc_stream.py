@@ -401,6 +401,42 @@ def test_a_failed_batch_changes_nothing():
     assert model.n_iter_[0] == n_iter + 5
 
 
+@pytest.mark.parametrize("kernel, entry", [("rbf", 1e20), ("linear", 1e20), ("poly", 1e20), ("chi2", -1.0)])
+@pytest.mark.parametrize("labels", [("no", "yes"), ("no",)])
+def test_a_batch_that_the_kernel_does_not_take_changes_nothing(kernel, entry, labels):
+    """Its row was kept, also while only one class had come, and spoilt the batches after it."""
+
+    def batch(seed, labels):
+        X, y = draw(150, seed)
+        rows = np.isin(y, labels)
+        return np.abs(X[rows]), y[rows]
+
+    model = svc(kernel=kernel, max_iter=5).partial_fit(*batch(0, labels), classes=["no", "yes"])
+    expected = deepcopy(model)
+    X, y = batch(1, labels)
+    X[3, 1] = entry
+    with pytest.raises(ValueError, match="too large for this kernel in float32" if entry > 0 else "Negative values"):
+        model.partial_fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(np.abs(X_NEW)), expected.decision_function(np.abs(X_NEW)))
+    for either in (model, expected):
+        either.partial_fit(*batch(2, ["no", "yes"]))
+    np.testing.assert_array_equal(model.dual_coef_, expected.dual_coef_)
+    assert model.n_iter_[0] == expected.n_iter_[0]
+    model.partial_fit(X, y, sample_weight=np.where(np.arange(len(y)) == 3, 0.0, 1.0))  # which leaves the row out
+
+
+@pytest.mark.parametrize("form", [list, iter])
+def test_a_row_of_a_chunk_that_the_kernel_does_not_take_is_not_kept(form, monkeypatch):
+    monkeypatch.setattr("kernbench.estimators.svm.scs_stream.FIRST_ROWS", 50)  # the others are read during the run
+    chunks = [draw(400, seed) for seed in range(4)]
+    chunks[2][0][200, 1] = 1e20
+    model = svc(cap=300, max_iter=500)
+    with pytest.raises(ValueError, match="X holds values up to 1e\\+20, too large for this kernel in float32"):
+        model.fit_chunks(form(chunks))
+    assert model.n_iter_[0] > 0 and np.abs(model._scs_stream.source.X).max() < 10
+    assert model.partial_fit(*draw(400, 4)).score(X_NEW, Y_NEW) > 0.7
+
+
 def test_a_failed_first_batch_leaves_the_model_of_a_fit():
     X, y = draw(100, 0)
     model = svc(max_iter=5).fit(X, y)
