@@ -81,6 +81,7 @@ class BlockRankingTask(SpaceTask):
         self.space, self.largest = fit_space_of_blocks(
             model, examples.blocks, positive, weights, (seeds.kernel, seeds.map)
         )
+        self.check_held()
         blocks, self.n_of_the_map = examples.blocks, 0
         if self.space.map is not None:
             blocks = features_of(blocks, self.space.map, self.space.dtype, examples.room)

@@ -81,6 +81,13 @@ def test_data_that_make_no_sense_are_refused(examples, monkeypatch):
         model.fit([X], y)
 
 
+def test_validation_rows_too_large_are_refused(examples):
+    X, y = examples(200, 3)
+    model = Distributed(PartialAUCClassifier((0.0, 0.5), validation=(1e200 * X[:50], y[:50])))
+    with pytest.raises(ValueError, match="too large for this kernel in float64"):
+        model.fit([X], y)
+
+
 def test_masked_entries_of_collections_are_refused():
     dask_array, masked = pytest.importorskip("dask.array"), np.ma.masked_greater(np.arange(6.0), 4.0)
     with pytest.raises(ValueError, match="a chunk of X must have no masked entries"):

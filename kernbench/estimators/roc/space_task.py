@@ -31,6 +31,7 @@ from kernbench.estimators.roc.scores import scores_of, set_function, set_interce
 from kernbench.estimators.roc.space import prepare
 from kernbench.estimators.roc.validation import ValidatedRuns, validation_rows
 from kernbench.features.nystroem.landmarks import OWN, choice_of
+from kernbench.kernels.domain import check_range
 from kernbench.solvers.base import Solution
 
 # The parameters that a space depends on, besides kernel and rows.
@@ -204,7 +205,15 @@ class SpaceTask(Task):
             centres=formulation.centres(model),
             constant=None if formulation.ranks or not model.fit_intercept else 1.0,
         )
+        self.check_held()
         self.n_rows, self.n_coef = self.design.n_samples, self.design.n_coef
+
+    def check_held(self):
+        """Raise ValueError for rows held out that the kernel does not take, as predictions do."""
+        names = getattr(self.model, "feature_names_in_", None)
+        for held in (self.held, self.validation):
+            if held is not None:
+                check_range(held.X, self.space.kernel, self.space.dtype, feature_names=names)
 
     @cached_property
     def largest(self):

@@ -67,6 +67,16 @@ def test_rows_too_large_are_refused(settings):
         ROCSVC(**settings).fit(X * 1e200, Y)
 
 
+@pytest.mark.parametrize("settings", [{}, {"kernel": "poly", "gamma": 1.0}], ids=str)
+def test_rows_too_large_are_refused_on_either_side_of_the_split(settings):
+    """Those whose scores set the threshold were not checked: their scores were NaN."""
+    rows = X.copy()
+    rows[7] *= 1e200
+    for seed in range(8):
+        with pytest.raises(ValueError, match="X holds values up to .*, too large for this kernel in float64"):
+            ROCSVC(threshold_on=0.4, random_state=seed, **settings).fit(rows, Y)
+
+
 @pytest.mark.parametrize(
     "settings", [{}, {"kernel": "rbf"}, {"kernel": "rbf", "n_landmarks": 5}, {"pairs": "n_samples"}]
 )

@@ -73,6 +73,23 @@ def test_margins_whose_square_is_no_number_are_refused(margin):
         AUCMarginClassifier(margin=margin).fit([[0.0], [1.0]], [0, 1])
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+@pytest.mark.parametrize(
+    "model",
+    [PartialAUCClassifier((0.0, 0.5)), AUCMarginClassifier(), RankedRangeClassifier(), RankedRangeRegressor()],
+    ids=lambda model: type(model).__name__,
+)
+def test_validation_rows_too_large_are_refused(model, kernel):
+    """As for a prediction; their scores overflowed."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0.5).astype(float)
+    others = X[:20].copy()
+    others[3] *= 1e200
+    model = clone(model).set_params(kernel=kernel, gamma=1.0, validation=(others, y[:20]))
+    with pytest.raises(ValueError, match="X holds values up to .*, too large for this kernel in float64"):
+        model.fit(X, y)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:no function f does better")
 @pytest.mark.parametrize(
     "entry",
