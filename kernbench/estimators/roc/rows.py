@@ -44,7 +44,7 @@ class Rows:
     def without_weightless(self, kernel):
         """Leave out rows of weight 0, so that bandwidths and landmarks do not depend on them either.
 
-        Those of a precomputed kernel stay, since its columns belong to them.
+        Those of a precomputed kernel stay, since its columns belong to them; `fit_space` draws no landmarks from them.
         """
         if self.weights is None or is_precomputed(kernel) or np.all(self.weights > 0):
             return self

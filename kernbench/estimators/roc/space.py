@@ -163,12 +163,25 @@ def fit_space(model, X, y, sample_weight, seeds, *, needs_features=False):
     feature_map = None
     if kind == "nystroem":
         check_columns(model.landmarks, getattr(model, "feature_names_in_", None))
-        n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, X.shape[0])
-        feature_map = Nystroem(own, n_landmarks, landmarks=model.landmarks, random_state=int(seeds[1])).fit(X, y)
+        feature_map = _fit_nystroem(model, own, X, y, sample_weight, int(seeds[1]))
     elif kind == "random":
         n_features = model.n_features or DEFAULT_FEATURES
         feature_map = RandomFeatures(own, n_features, random_state=int(seeds[1])).fit(X)
     return Space(kind, kernel, model.dtype_, feature_map)
+
+
+def _fit_nystroem(model, kernel, X, y, sample_weight, seed):
+    """Return the Nyström map of rows. None of weight 0 is a landmark; a kernel matrix still holds these rows."""
+    n_columns, used = X.shape[1], None
+    if is_precomputed(kernel) and sample_weight is not None and not np.all(sample_weight > 0):
+        used = np.flatnonzero(sample_weight > 0)
+        X, y = X[np.ix_(used, used)], None if y is None else y[used]
+    n_landmarks = model.n_landmarks or min(DEFAULT_LANDMARKS, X.shape[0])
+    feature_map = Nystroem(kernel, n_landmarks, landmarks=model.landmarks, random_state=seed).fit(X, y)
+    if used is not None:  # as if fitted to the whole matrix
+        feature_map.landmark_indices_ = used[feature_map.landmark_indices_]
+        feature_map.n_features_in_ = n_columns
+    return feature_map
 
 
 def _kind_of(model, n_rows, needs_features):

@@ -23,6 +23,9 @@ def takes_precomputed(model):
 
 
 TAKERS = [model for model in MODELS if takes_precomputed(model)]
+WITH_LANDMARKS = [
+    model for model in TAKERS if "landmarks" in model.load()().get_params() and not model.name.endswith("CV")
+]
 
 
 def test_the_estimators_are_found():
@@ -58,3 +61,23 @@ def test_of_a_large_matrix_some_entries_are_compared():
     matrix[0, n - 1] += 1.0
     with pytest.raises(ValueError, match="symmetric"):
         KernelSVC(kernel="precomputed").fit(matrix, y)
+
+
+@pytest.mark.parametrize("model", WITH_LANDMARKS, ids=lambda model: model.name)
+@pytest.mark.parametrize("landmarks", ["default", "uniform", "leverage"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:no function f does better")
+def test_landmarks_are_rows_with_weight(model, landmarks):
+    """A weight of 0 leaves a row out, but the matrix holds its kernel values all the same."""
+    weights = np.where(np.arange(N) % 3 == 0, 0.0, 1.0)
+    used = np.flatnonzero(weights)
+    settings = {"kernel": "precomputed", "features": "nystroem", "n_landmarks": 12, "random_state": 0}
+    settings |= {} if landmarks == "default" else {"landmarks": landmarks}
+    weighted = model.load()(**settings).fit(K, Y, sample_weight=weights)
+    plain = model.load()(**settings).fit(K[np.ix_(used, used)], Y[used])
+    found, expected = weighted.feature_map_, plain.feature_map_
+    np.testing.assert_array_equal(found.landmark_indices_, used[expected.landmark_indices_])
+    np.testing.assert_array_equal(found.normalization_, expected.normalization_)
+    np.testing.assert_allclose(found.transform(K), expected.transform(K[:, used]))
+    if model.name == "ROCSVC":  # other solvers draw batches, of other rows
+        np.testing.assert_allclose(weighted.decision_function(K), plain.decision_function(K[:, used]), atol=1e-6)
+    assert weighted.predict(K).shape == (N,)
