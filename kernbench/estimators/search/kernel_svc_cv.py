@@ -236,7 +236,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As for `KernelSVC.fit`.
+            As for `KernelSVC.fit`, but a class whose examples all have weight 0 is refused, not left out.
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, for splitters such as ``GroupKFold``.
 
@@ -247,8 +247,9 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Raises
         ------
         ValueError
-            As `KernelSVC.fit`; for folds without a class or that hold rows out twice; for a score that needs
-            probabilities; where the folds do not fit into memory, or `max_seconds` ends before the first cell.
+            As `KernelSVC.fit`; for a class without weight; for folds without a class or that hold rows out twice; for a
+            score that needs probabilities; where the folds do not fit into memory, or `max_seconds` ends before the
+            first cell.
         KeyboardInterrupt
             After Ctrl-C before the first cell is finished, or during the last fit.
 

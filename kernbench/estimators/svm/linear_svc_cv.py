@@ -145,7 +145,7 @@ class LinearSVCCV(Search, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            As for `LinearSVC.fit`.
+            As for `LinearSVC.fit`, but a class whose examples all have weight 0 is refused, not left out.
         groups : array-like of shape (n_samples,), default=None
             Groups of the rows, for splitters such as ``GroupKFold``.
 
@@ -156,8 +156,8 @@ class LinearSVCCV(Search, LinearClassifier):
         Raises
         ------
         ValueError
-            As `LinearSVC.fit`; for folds without a class or that hold rows out twice; for a score that needs
-            probabilities; where `max_seconds` ends before the first cell.
+            As `LinearSVC.fit`; for a class without weight; for folds without a class or that hold rows out twice; for a
+            score that needs probabilities; where `max_seconds` ends before the first cell.
         KeyboardInterrupt
             After Ctrl-C before the first cell is finished, or during the last fit.
 
