@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
@@ -220,6 +221,9 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         self.callback = callback
         self.verbose = verbose
         self.solver_options = solver_options
+
+    # Both are data: pipelines pass them as X and y, and no caller has to request them.
+    __metadata_request__fit = __metadata_request__partial_fit = {"P": UNUSED, "Q": UNUSED}
 
     @property
     def _has_window(self):

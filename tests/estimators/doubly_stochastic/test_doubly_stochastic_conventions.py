@@ -1,6 +1,7 @@
 """Doubly stochastic models follow scikit-learn's conventions."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from kernbench import (
@@ -50,3 +51,10 @@ def expected_failures(model):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+def test_the_samples_of_a_density_ratio_are_no_metadata():
+    """Arguments other than X and y are, unless a class says otherwise."""
+    routing = get_routing_for_object(DoublyStochasticDensityRatio())
+    assert routing.fit.requests == routing.partial_fit.requests == {}
+    assert not hasattr(DoublyStochasticDensityRatio, "set_fit_request")
