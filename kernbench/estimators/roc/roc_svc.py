@@ -111,6 +111,7 @@ class ROCSVC(RankingClassifier):
         1 shows a progress bar.
     solver_options : dict, default=None
         Further keyword arguments for the solver's class, such as ``{"step_size": 0.02}`` for ``adamax``.
+        Ignored with ``loss="squared"``, which needs no solver, and by `partial_fit`.
 
     Attributes
     ----------
@@ -355,10 +356,10 @@ class ROCSVC(RankingClassifier):
         -----
         ``pairs`` is the number of pairs per batch: with ``"n_samples"`` each row is paired with one other row, with
         ``"all"`` with eight. After `fit`, `partial_fit` continues from that solution (it restarts if
-        ``features="auto"`` had chosen ``exact``). `solver`, `tol`, the limits and `threshold_on` are ignored. After
-        Ctrl-C the model is that of the batches before, and the interrupted one can be given again. Model files hold the
-        reservoirs, too, so that the stream of a loaded model continues as that of the saved one would. Until rows of
-        both classes have come, the model stays as it is after `fit`; else all its scores are 0.
+        ``features="auto"`` had chosen ``exact``). `solver`, `solver_options`, `tol`, the limits and `threshold_on` are
+        ignored. After Ctrl-C the model is that of the batches before, and the interrupted one can be given again. Model
+        files hold the reservoirs, too, so that the stream of a loaded model continues as that of the saved one would.
+        Until rows of both classes have come, the model stays as it is after `fit`; else all its scores are 0.
         """
         stream.partial_fit(self, X, y, classes, sample_weight)
         return self
