@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import numpy as np
 
+from kernbench._interrupts import deferred_interrupt
 from kernbench.estimators.arguments.parameters import check_grid
 from kernbench.estimators.fit.folding import assembled
 from kernbench.estimators.fit.outcome import (
@@ -38,12 +39,13 @@ def fit_task(task, models):
     """
     runs = Runs(task, [getattr(model, task.strength) for model in models])
     results = runs.run()
-    for k, model in enumerate(models):
-        task.share(model)
-        results[k] = own = assembled(task, model, results[k])
-        set_outcome(model, own)
-        model._continuation = task.continuation(own) if model.warm_start else None
-    if runs.interrupted:
+    with deferred_interrupt() as interrupt:  # Ctrl-C does not lose the solutions here
+        for k, model in enumerate(models):
+            task.share(model)
+            results[k] = own = assembled(task, model, results[k])
+            set_outcome(model, own)
+            model._continuation = task.continuation(own) if model.warm_start else None
+    if runs.interrupted or interrupt.asked:
         raise KeyboardInterrupt
     for model, own in zip(models, results, strict=True):
         warn_unless_converged(model, own, task.plural, task.advice)

@@ -1,5 +1,6 @@
 """The fit around any estimator: a path of strengths, several problems, threads, Ctrl-C."""
 
+import signal
 import threading
 import warnings
 from types import SimpleNamespace
@@ -235,6 +236,20 @@ def test_ctrl_c_during_a_certificate_keeps_the_solution(targets, monkeypatch):
     assert np.ravel(model.status_)[0] == "interrupted" and not model.converged_
     assert model.weights_[0] == pytest.approx(1.5) and np.isfinite(np.ravel(model.objective_)[0])
     assert model.duality_gap_ is None if len(targets) == 1 else np.isnan(model.duality_gap_).all()
+
+
+def test_ctrl_c_while_a_model_is_assembled_keeps_it(monkeypatch):
+    assemble = MeanTask.assemble
+
+    def interrupted(task, model, results):
+        signal.raise_signal(signal.SIGINT)
+        assemble(task, model, results)
+
+    monkeypatch.setattr(MeanTask, "assemble", interrupted)
+    model = Mean(tol=1e-9)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit([3.0])
+    assert model.weights_[0] == pytest.approx(1.5) and model.status_ == "converged"
 
 
 def test_a_thread_that_fails_ends_the_others_and_its_error_comes_through():
