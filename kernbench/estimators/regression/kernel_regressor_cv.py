@@ -84,8 +84,9 @@ class KernelRegressorCV(Search, ExpansionRegressor):
     Attributes
     ----------
     best_params_ : dict
-        ``alpha`` and ``gamma`` of the best mean score, and ``kernel`` and ``epsilon``, where there are `kernels` and
-        `epsilons`; of equal ones the first in ``cv_results_``.
+        ``alpha`` and ``gamma`` of the best mean score, of equal ones the first in ``cv_results_``. Where there are
+        `epsilons`, also ``epsilon``; where there are `kernels`, also ``kernel``, and ``gamma`` only if the kernel
+        depends on it.
     best_score_ : float
     best_index_ : int
     cv_results_ : dict of arrays

@@ -115,8 +115,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
     Attributes
     ----------
     best_params_ : dict
-        ``C`` and ``gamma`` of the best mean score, and ``kernel``, where there are `kernels`; of equal ones the first
-        in ``cv_results_``.
+        ``C`` and ``gamma`` of the best mean score, of equal ones the first in ``cv_results_``. Where there are
+        `kernels`, also ``kernel``, and ``gamma`` only if the kernel depends on it.
     best_score_ : float
     best_index_ : int
     cv_results_ : dict of arrays
@@ -313,7 +313,7 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
             )
         folds = checked_folds(self.cv, X, examples, groups, "KernelSVC")
         params = {**self.best_params_, "C": low}
-        if params["gamma"] == "median" and self.refit:
+        if params.get("gamma") == "median" and self.refit:
             params["kernel"] = self.kernel_  # its rows were drawn by the fit, perhaps without a seed
         model = self._model(params)
         task = KernelTask(model, examples.X, examples.y, examples.sample_weight)

@@ -183,6 +183,13 @@ def test_a_search_says_which_range_of_C_is_covered():
     assert chosen.covered_C(X, y, 0.5, 0.6, gain=0.2) == 0.6
 
 
+def test_a_range_is_covered_for_a_kernel_without_gamma():
+    X, y = examples(90, seed=5)
+    search = KernelSVCCV([0.5], [0.3], kernels=["rbf", "linear"], cv=3, refit=lambda table: 1).fit(X, y)
+    assert search.best_params_ == {"C": 0.5, "kernel": "linear"}
+    assert search.covered_C(X, y, 0.5, 0.55, gain=0.2) == 0.55
+
+
 def test_the_covered_range_of_a_loaded_search_is_that_of_the_median_of_the_fit(tmp_path, monkeypatch):
     """Of more rows than it takes, the median is that of some, which a fit without a seed draws anew."""
     X, y = examples(2100, seed=5)
