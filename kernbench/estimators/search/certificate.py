@@ -89,6 +89,11 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
         `high`, or less where the accuracy above may be larger than `most`.
     n_solved : int
         Number of Cs for which the folds were solved.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C.
     """
     task = copy(task)
     task.dtype, task.model = "float64", copy(task.model)
@@ -106,7 +111,9 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
                     return C, n_solved
             cell = kernel.continued(C * growth, cell, growth)
             C, n_solved = C * growth, n_solved + 1
-    except SearchEnded:
+    except SearchEnded as ended:
+        if ended.args[0] == "interrupted":
+            raise KeyboardInterrupt from None
         return C, n_solved
 
 

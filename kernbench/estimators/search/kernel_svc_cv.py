@@ -298,6 +298,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         ------
         ValueError
             For rows or labels that cannot be those of `fit`, and for searches of other scores than the accuracy.
+        KeyboardInterrupt
+            After Ctrl-C, with nothing returned.
         """
         self._check_is_fitted()
         check_number("low", low, above=0)

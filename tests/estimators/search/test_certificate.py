@@ -219,3 +219,16 @@ def test_ctrl_c_during_the_certificates_keeps_the_cells(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         search = KernelSVCCV([1.0, 2.0], [0.1], cv=3, certify=0.05).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all() and search.score(X, y) > 0.9
+
+
+def test_ctrl_c_while_a_range_is_covered_is_raised(monkeypatch):
+    """It is not an end of the time, after which the C reached so far is returned."""
+
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    X, y = examples(90, seed=5)
+    search = KernelSVCCV([0.5, 0.6], [0.3], cv=3).fit(X, y)
+    monkeypatch.setattr(SMO, "advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search.covered_C(X, y, 0.5, 0.6, gain=0.1)
