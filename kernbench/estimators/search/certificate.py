@@ -9,7 +9,7 @@ from kernbench.estimators.search.bands import decision_band
 from kernbench.estimators.search.one_kernel import OneKernel, SearchEnded
 
 LEAST_GROWTH = 1.001  # from one C to the next
-BISECTIONS = 12
+RESOLUTION = 0.1 * np.log(LEAST_GROWTH)  # of a growth, as a logarithm
 STRICTER = 0.1  # factor from one tolerance to the next
 STRICTEST = 1e-10  # tolerance at which an interval is left as wide as it is
 
@@ -122,11 +122,11 @@ def _is_bounded(kernel, weights, C, cell, diagonal, most, growth):
 
 
 def _largest_growth(holds, most):
-    """Return a growth from 1 to `most` for which `holds` is true, nearly the largest; 1 if there is none."""
+    """Return the largest growth from 1 to `most` for which `holds` is true, up to `RESOLUTION`; 1 if there is none."""
     if holds(most):
         return most
-    low, high = 0.0, np.log(most)
-    for _ in range(BISECTIONS):
+    low, high = 0.0, np.log(min(most, np.finfo(np.float64).max))  # the ratio of two Cs may overflow
+    while high - low > RESOLUTION:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if holds(np.exp(middle)) else (low, middle)
     return float(np.exp(low))

@@ -13,7 +13,7 @@ import kernbench
 from kernbench import KernelSVC, KernelSVCCV
 from kernbench.estimators.search import certificate, kernel_svc_cv, one_kernel
 from kernbench.estimators.search.bands import decision_band
-from kernbench.estimators.search.certificate import _shares, certified_interval, covered_range
+from kernbench.estimators.search.certificate import _largest_growth, _shares, certified_interval, covered_range
 from kernbench.estimators.search.folds import Fold
 from kernbench.estimators.svm.kernel_task import KernelTask
 from kernbench.kernels.functions import Gaussian
@@ -103,6 +103,14 @@ def test_no_C_in_a_covered_range_is_better():
     assert covered == 0.5
     covered, _ = covered_range(task, None, folds, 0.5, 1.0, best - 1e-6, np.inf)
     assert max([found for C, found in accuracies.items() if C <= covered], default=0.0) < best
+
+
+@pytest.mark.parametrize("most", [1.0015, 2.0, 1e6, np.inf])
+@pytest.mark.parametrize("largest", [1.0, 1.0012, 1.3])
+def test_a_growth_is_the_largest_whatever_the_range(most, largest):
+    """Also one little above the least one, 1.001, from which on the tolerance need not be made stricter."""
+    growth = _largest_growth(lambda growth: growth <= largest, most)
+    assert growth <= largest and growth == pytest.approx(min(most, largest), rel=1.01e-4)
 
 
 def test_every_minimising_intercept_is_in_the_band():
