@@ -169,7 +169,7 @@ class GridOfCells:
         if self.scoring.decides is None:
             return
         mean = own["scores"][self.scoring.decides].mean()
-        rank = (-np.inf if np.isnan(mean) else mean, -index)
+        rank = (np.nan_to_num(mean, nan=-np.inf), -index)  # -inf becomes finite, so that NaN is below it
         if self.best_rank is None or rank > self.best_rank:
             self.best_rank = rank
             self.best_index = index
@@ -216,10 +216,10 @@ class GridOfCells:
             if self.status not in ENDED:
                 text += f" Raise max_seconds, or shorten {' or '.join(self.search._grid)}."
             warn(text, ConvergenceWarning)
-        if self.best_rank is not None and self.best_rank[0] == -np.inf:
+        if self.best_rank is not None and self.best_rank[0] <= np.finfo(np.float64).min:
             warn(
-                "No cell has a finite mean score, so the first of them was taken: choose fewer or stratified folds (R² "
-                "of one held-out row is not defined, nor is the AUC of one class), or another scoring.",
+                "No cell has a finite mean score, so the first of equal ones was taken: choose fewer or stratified "
+                "folds (R² of one held-out row is not defined, nor is the AUC of one class), or another scoring.",
                 UserWarning,
             )
         if self.n_unconverged:

@@ -54,8 +54,8 @@ def results_of(cells, n_folds, names=("score",), columns=None):
             table[f"split{k}_test_{name}"] = column.copy()
         mean = scores.mean(axis=1)
         table[f"mean_test_{name}"], table[f"std_test_{name}"] = mean, scores.std(axis=1)
-        worst = np.nanmin(mean) - 1.0 if np.isfinite(mean).any() else 0.0
-        table[f"rank_test_{name}"] = rankdata(-np.nan_to_num(mean, nan=worst), method="min").astype(np.int32)
+        ordered = np.nan_to_num(mean, nan=-np.inf)  # which makes infinite means finite: NaN is below all others
+        table[f"rank_test_{name}"] = rankdata(-ordered, method="min").astype(np.int32)
     for name, other in (columns or {}).items():
         table[name] = np.array([cell.get(name, other) for cell in cells])
     return table

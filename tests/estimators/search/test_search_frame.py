@@ -64,6 +64,36 @@ def test_columns_of_scores_are_those_of_a_grid_search():
     assert table["rank_test_score"].tolist() == [3, 1, 1, 4]
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")  # deviations from -inf
+@pytest.mark.parametrize(
+    "scores, ranks",
+    [
+        ([np.nan, -np.inf, np.nan], [2, 1, 2]),
+        ([np.nan, np.inf, -np.inf], [3, 1, 2]),
+        ([-1e300, np.nan, 1.0], [2, 3, 1]),
+        ([np.nan, np.nan, np.nan], [1, 1, 1]),
+    ],
+)
+def test_a_score_that_is_not_a_number_is_below_all_others(scores, ranks):
+    times = {"fit_seconds": np.ones(2), "score_seconds": np.ones(2)}
+    cells = [{"params": {"C": float(k)}, "scores": {"score": np.full(2, own)}, **times} for k, own in enumerate(scores)]
+    assert results_of(cells, 2)["rank_test_score"].tolist() == ranks
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
+def test_a_cell_with_a_score_of_minus_infinity_is_better_than_one_without_a_score():
+    found = iter([0.5, np.nan, np.nan, -np.inf, -np.inf])  # the first is of a model that predicts a constant
+
+    def score(model, X, y):
+        return next(found)
+
+    X, y = FACES[0].data()
+    with pytest.warns(UserWarning, match="No cell has a finite mean score"):
+        search = KernelSVCCV([0.1, 1.0], [0.2], cv=2, scoring=score).fit(X, y)
+    assert search.best_index_ == 1 and search.best_score_ == -np.inf
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
+
+
 class Solved:
     """Counts the cells that paths solve."""
 
