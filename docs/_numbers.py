@@ -12,6 +12,8 @@ from statistics import fmean, median, stdev
 from _records import ROOT, Records
 from scipy.stats import t
 
+from kernbench.report.statistics import mean_and_error
+
 MARKED = re.compile(r"(<!-- numbers: ([\w-]+) -->\n)(.*?)(<!-- /numbers -->)", re.DOTALL)
 SVM = {
     "adult": "Adult, 32,561 × 123, γ = 0.05, C = 1",
@@ -34,11 +36,11 @@ def _range(values):
     return low if low == high else f"{low} to {high}"
 
 
-def _mean(values, factor=100.0, digits=2):
-    """Mean ± standard error, as in a table."""
-    values = [factor * value for value in values]
-    error = f" ± {stdev(values) / len(values) ** 0.5:.{digits}f}" if len(values) > 1 else ""
-    return f"{round(fmean(values), digits) + 0.0:.{digits}f}{error}"  # + 0.0 makes -0 a 0
+def _mean(values, digits=2):
+    """Mean ± standard error in percent, rounded as in the tables of the report."""
+    mean, error = mean_and_error(values)
+    shown = f"{round(100 * mean, digits) + 0.0:.{digits}f}"  # + 0.0 makes -0 a 0
+    return shown if error is None else f"{shown} ± {100 * error:.{digits}f}"
 
 
 def _repeats(records, places):

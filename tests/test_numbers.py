@@ -9,6 +9,9 @@ from statistics import fmean, variance
 
 import pytest
 
+from kernbench.report.statistics import mean_and_error
+from kernbench.report.text import percent
+
 DOCS = Path(__file__).parent.parent / "docs"
 RECORDS = DOCS.parent / "reports" / "records.jsonl.xz"
 
@@ -58,6 +61,13 @@ def test_another_record_makes_another_text(records, monkeypatch):
     assert numbers.filled(text, records) == text
     monkeypatch.setattr(records, "of", slower)
     assert numbers.filled(text, records) != text
+
+
+def test_means_are_rounded_as_in_the_report():
+    """Halfway between two hundredths of a percent, too, where the mean of percents may be another number."""
+    for count in range(100):
+        values = [count / 10_000, (count + 11) / 10_000]
+        assert numbers._mean(values) == percent(*mean_and_error(values))
 
 
 def test_the_machine_of_a_text_is_that_of_the_records_it_shows(records, lines_of_svm, tmp_path):
