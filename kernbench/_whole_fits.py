@@ -5,6 +5,7 @@ from types import FunctionType
 from typing import Any
 
 LEARNING = ("fit", "fit_chunks")  # methods that start from scratch
+KEPT = {"_kept_cells"}  # of a search with a warm start: cells that were finished hold, whatever failed later
 
 
 def whole_or_not(learn):
@@ -21,9 +22,9 @@ def whole_or_not(learn):
             return learn(self, *args, **kwargs)
         except BaseException:
             if vars(self).get("n_iter_") is before.get("n_iter_"):  # else it is fitted as far as the run got
-                for name in vars(self).keys() - before.keys():
+                for name in vars(self).keys() - before.keys() - KEPT:
                     delattr(self, name)
-                vars(self).update(before)
+                vars(self).update((name, value) for name, value in before.items() if name not in KEPT)
             raise
 
     return learn_or_restore

@@ -212,7 +212,8 @@ class KernelRegressorCV(Search, ExpansionRegressor):
             As `KernelRegressor.fit`; for folds that hold rows out twice; where `max_seconds` ends before the first
             cell.
         KeyboardInterrupt
-            After Ctrl-C before the first cell is finished, or during the last fit.
+            After Ctrl-C before the first cell is finished, or during the last fit; the model is then fitted as far as
+            that got.
 
         Warns
         -----
@@ -258,14 +259,13 @@ class KernelRegressorCV(Search, ExpansionRegressor):
             return RidgeFolds(self, model, examples, folds, deadline, part)
         return super()._source(group, examples, folds, deadline, part)
 
-    def _refitted(self, cells, X, y, sample_weight):
+    def _fit_best(self, model, cells, X, y, sample_weight):
         if not cells.best.solutions:
-            return super()._refitted(cells, X, y, sample_weight)
-        model = self._model(cells.best.params)
+            super()._fit_best(model, cells, X, y, sample_weight)
+            return
         task = KernelRegressorTask(model, X, y, sample_weight)
         task.last = replace(task.last, solutions=cells.best.solutions, key=task.key)
         fit_task(task, [model])
-        return model
 
     def _on_all_rows(self, model, examples):
         if not isinstance(model.kernel, str) or is_precomputed(model.kernel):

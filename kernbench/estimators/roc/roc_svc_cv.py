@@ -198,7 +198,8 @@ class ROCSVCCV(RankingSearch, RankingClassifier):
             As `ROCSVC.fit`, for a class with fewer rows than folds, for folds that hold rows out twice, and where
             `max_seconds` ends before the first cell.
         KeyboardInterrupt
-            After Ctrl-C before the first cell is finished, or during the last fit.
+            After Ctrl-C before the first cell is finished, or during the last fit; the model is then fitted as far as
+            that got.
 
         Warns
         -----

@@ -94,22 +94,27 @@ class Search(SearchResult):
         except KeyboardInterrupt:  # between runs; within one it is their status
             cells.status = "interrupted"
         cells.check_finished()
+        self._keep(cells)  # not lost where something below fails, as a callback of the last fit
         table = results_of(cells.cells, len(folds), scoring.names, self._extra_columns())
         choice = self._choice(scoring.decides)
         if choice is not None:
             cells.choose(index_chosen(choice, table))
-        model, begin = None, perf_counter()
+        model, is_interrupted, begin = None, False, perf_counter()
         if self.refit:
-            with report.part(n_cells, "refit"):
-                model = self._refitted(cells, X, y, sample_weight)
+            model = self._model(cells.best.params)
+            try:
+                with report.part(n_cells, "refit"):
+                    self._fit_best(model, cells, X, y, sample_weight)
+            except KeyboardInterrupt:
+                if not hasattr(model, "n_iter_"):  # before its first run
+                    raise
+                is_interrupted = True
         self._take(model, cells)
         self.cv_results_, self.n_splits_, self.multimetric_ = table, len(folds), scoring.names != ("score",)
         if model is not None:
             self.refit_time_ = perf_counter() - begin
-        if self.warm_start:
-            self._kept_cells = cells.kept | (self._earlier_cells() if cells.status is not None else {})
-        else:
-            vars(self).pop("_kept_cells", None)
+        if is_interrupted:
+            raise KeyboardInterrupt
         cells.warn()
         return self
 
@@ -178,11 +183,9 @@ class Search(SearchResult):
         """Return the function that chooses a cell by ``cv_results_``; None for the best mean of the score `decides`."""
         return self.refit if callable(self.refit) else None
 
-    def _refitted(self, cells, X, y, sample_weight):
-        """Return the best cell fitted to all rows."""
-        model = self._model(cells.best.params)
+    def _fit_best(self, model, cells, X, y, sample_weight):
+        """Fit the model of the best cell to all rows."""
         self._fit_all(model, X, y, sample_weight)
-        return model
 
     def _fit_all(self, model, X, y, sample_weight):
         fit_task(self._make_task(model, X, y, sample_weight), [model])
@@ -230,6 +233,13 @@ class Search(SearchResult):
         bare = type(self)(**{**parameters, **{name: None for name in NOT_SENT if name in parameters}})
         bare._seed, bare._twin = self._seed, self._twin
         return bare
+
+    def _keep(self, cells):
+        """Keep the finished cells for the next fit, if it is to start from them."""
+        if self.warm_start:
+            self._kept_cells = cells.kept | (self._earlier_cells() if cells.status is not None else {})
+        else:
+            vars(self).pop("_kept_cells", None)
 
     def _earlier_cells(self):
         """Return the cells that the last fit kept; None without ``warm_start``."""

@@ -251,7 +251,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
             score that needs probabilities; where the folds do not fit into memory, or `max_seconds` ends before the
             first cell.
         KeyboardInterrupt
-            After Ctrl-C before the first cell is finished, or during the last fit.
+            After Ctrl-C before the first cell is finished, or during the last fit; the model is then fitted as far as
+            that got.
 
         Warns
         -----

@@ -247,15 +247,13 @@ class SVCSearch(CalibratedResult, Search):
         own = examples.y, examples.classes, examples.sample_weight
         return out_of_fold_probabilities(self.calibration, held_out.class_scores, folds, *own)
 
-    def _refitted(self, cells, X, y, sample_weight):
+    def _fit_best(self, model, cells, X, y, sample_weight):
         _, solutions, _ = cells.best
-        model = self._model(cells.best.params)
         task = KernelTask(model, X, y, sample_weight)
         if solutions:  # else the cell was stored, a race ended before, or a function chose it
             task.last = replace(task.last, solutions=_of_pairs(task, solutions), key=task.key)
         if solutions or not fit_small_pairs(task):
             fit_task(task, [model])
-        return model
 
     def _take(self, model, cells):
         super()._take(model, cells)

@@ -159,7 +159,8 @@ class LinearSVCCV(Search, LinearClassifier):
             As `LinearSVC.fit`; for a class without weight; for folds without a class or that hold rows out twice; for a
             score that needs probabilities; where `max_seconds` ends before the first cell.
         KeyboardInterrupt
-            After Ctrl-C before the first cell is finished, or during the last fit.
+            After Ctrl-C before the first cell is finished, or during the last fit; the model is then fitted as far as
+            that got.
 
         Warns
         -----

@@ -184,7 +184,8 @@ class PartialAUCClassifierCV(RankingSearch, WindowClassifier):
             As `PartialAUCClassifier.fit`; for folds without a class or that hold rows out twice; where `max_seconds`
             ends before the first cell.
         KeyboardInterrupt
-            After Ctrl-C before the first cell is finished, or during the last fit.
+            After Ctrl-C before the first cell is finished, or during the last fit; the model is then fitted as far as
+            that got.
 
         Warns
         -----

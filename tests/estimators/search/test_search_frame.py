@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 
 from kernbench import KernelRegressorCV, KernelSVCCV, LinearSVCCV
-from kernbench.estimators.search import cells, fold_paths, one_kernel, store
+from kernbench.estimators.search import cells, fold_paths, one_kernel, store, svc_search
 from kernbench.estimators.search.results import results_of
 
 every_face = pytest.mark.parametrize("face", FACES, ids=str)
@@ -172,6 +172,58 @@ def test_an_interrupted_search_keeps_the_cells_of_the_one_before(monkeypatch):
     monkeypatch.undo()
     solved = Solved(monkeypatch)
     search.fit(X, y)
+    assert solved.n == 0
+
+
+@every_face
+def test_ctrl_c_in_the_last_fit_keeps_the_cells_and_what_that_fit_had_reached(face, monkeypatch):
+    def press_ctrl_c(model):
+        raise KeyboardInterrupt
+
+    X, y = face.data()
+    whole, search = face.make().fit(X, y), face.make(callback=press_ctrl_c, warm_start=True)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, y)
+    assert np.ravel(search.status_)[0] == "interrupted" and search.predict(X).shape == y.shape
+    assert search.best_params_ == whole.best_params_ and search.best_score_ == whole.best_score_
+    assert_same_cells(search, whole, 0.0)
+    solved = Solved(monkeypatch)
+    search.set_params(callback=None).fit(X, y)
+    assert solved.n == 0 and np.ravel(search.status_)[0] != "interrupted"
+
+
+@every_face
+def test_an_error_in_the_last_fit_keeps_the_cells_for_a_warm_start(face, monkeypatch):
+    def fail(model):
+        raise RuntimeError("of a callback")
+
+    X, y = face.data()
+    search = face.make(callback=fail, warm_start=True)
+    with pytest.raises(RuntimeError, match="of a callback"):
+        search.fit(X, y)
+    with pytest.raises(NotFittedError):
+        search.predict(X)
+    solved = Solved(monkeypatch)
+    search.set_params(callback=None).fit(X, y)
+    assert solved.n == 0
+
+
+def test_ctrl_c_before_the_last_fit_runs_leaves_the_model_as_it_was(monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    face = next(face for face in FACES if face.search is KernelSVCCV)
+    X, y = face.data()
+    search = face.make(warm_start=True).fit(X, y)
+    before = dict(vars(search))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(svc_search, "fit_task", interrupted)
+        search.fit(X + 1e-9, y)
+    after = vars(search)
+    assert before.keys() == after.keys()
+    assert all(after[name] is value for name, value in before.items() if name != "_kept_cells")
+    solved = Solved(monkeypatch)
+    search.fit(X + 1e-9, y)
     assert solved.n == 0
 
 
