@@ -189,6 +189,58 @@ def test_an_interrupt_of_an_extrapolation_leaves_the_gradient_of_the_coefficient
     np.testing.assert_allclose(state.e, y - K @ state.beta, rtol=1e-9, atol=1e-9 * np.abs(state.beta).max())
 
 
+@pytest.mark.parametrize("step", ["restrict", "release"])
+@pytest.mark.parametrize("where", ["inside", "on return"])
+def test_a_run_continues_after_an_interrupt_when_the_rows_have_changed_but_not_the_active_set(
+    overlapping, where, step, monkeypatch
+):
+    """Rows of other coordinates would be read, some of them beyond the end."""
+    X, y = overlapping
+    full = np.full
+
+    def interrupted(shape, *arguments, **options):
+        if isinstance(shape, tuple):  # the order of use, which is new when the number of rows has changed
+            raise KeyboardInterrupt
+        return full(shape, *arguments, **options)
+
+    class Rows(KernelRows):
+        due = None  # the step to interrupt
+
+        def restrict(self, keep):
+            self.change("restrict", super().restrict, keep)
+
+        def release(self):
+            self.change("release", super().release)
+
+        def change(self, name, call, *arguments):
+            if name != self.due:
+                call(*arguments)
+                return
+            self.due, n_rows = None, self.n_rows
+            try:
+                with monkeypatch.context() as patch:
+                    if where == "inside":
+                        patch.setattr(np, "full", interrupted)
+                    call(*arguments)
+                raise KeyboardInterrupt
+            finally:
+                assert self.n_rows != n_rows
+
+    options = {"alpha": 1 / len(y), "tol": 1e-5, "classic_rows": 0, "working_set_size": 16}
+    rows = Rows(X, Gaussian(3.0), dtype=np.float64)
+    solver = SMO(rows, y, **options)
+    while solver.rounds.active.indices is None:
+        solver.advance(1)
+    rows.due = step
+    with pytest.raises(KeyboardInterrupt):
+        solver.rounds._start_anew() if step == "release" else solver.advance(10**6)
+    assert rows.n_rows != len(solver.rounds.active.state.beta)
+    result = driver.run(solver, tol=1e-5)
+    expected = driver.run(SMO(double_rows(X, Gaussian(3.0)), y, **options), tol=1e-5)
+    assert result.converged and rows.n_rows == len(y)
+    assert result.objective == pytest.approx(expected.objective, rel=1e-6)
+
+
 def test_the_end_is_tested_on_everybody(overlapping):
     """`converged` is the violation over all coordinates, recomputed here from the kernel matrix."""
     X, y = overlapping

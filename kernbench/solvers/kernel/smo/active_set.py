@@ -36,6 +36,13 @@ class ActiveSet:
         self.indices = None
         self._dropped = []  # pairs: coordinates left out, all coefficients at that time
 
+    def align_rows(self):
+        """Make the rows those of the active coordinates: Ctrl-C may have come when only the former had changed."""
+        if self._rows.n_rows != len(self.state.beta):  # the same ones if as many, since one set contains the other
+            self._rows.release()
+            if self.indices is not None:
+                self._rows.restrict(self.indices)
+
     def shrink(self, members):
         """Leave out what is possible, but no member of the last working set; return the members' new positions."""
         shrinkable = self.state.shrinkable(self._with_bias)
@@ -135,9 +142,10 @@ class ActiveSet:
         position = np.full(len(shrinkable), -1, dtype=np.intp)
         position[keep] = np.arange(len(keep))
         members = position[members]
+        members = members[members >= 0]
         dropped, indices = (active[shrinkable], self.whole.beta.copy()), active[keep]
         state = self.whole.take(indices)
         self._rows.restrict(keep)  # the longest step: Ctrl-C in it leaves indices and state as they were
-        self._dropped.append(dropped)
-        self.indices, self.state = indices, state
-        return members[members >= 0]
+        # No call from here on, so that Ctrl-C does not part these, nor them from the members that the caller stores.
+        self.indices, self._dropped, self.state = indices, [*self._dropped, dropped], state
+        return members

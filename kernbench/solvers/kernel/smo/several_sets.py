@@ -42,6 +42,7 @@ class SeveralSets(Rounds):
 
     def _round(self, budget):
         """Choose a working set, solve it, update the gradient; test for the end first."""
+        self.active.align_rows()
         while True:
             tol = min(self.tol * self.unit, self.goal)
             self._choose(tol)
