@@ -93,12 +93,62 @@ QUASI_RANDOM = """
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
 """
+LIMITED = """
+    import os, signal
+    from threading import Event, Thread
+
+    import scipy.linalg.cython_blas
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    from kernbench.kernels.threads import single_threaded_blas
+
+    def n_threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    def check_child(found_inside):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(100)  # ends a child that waits for ever
+            code = 0 if n_threads() == found_inside else 1
+            if found_inside != before:
+                limit.__exit__(None, None, None)
+            with limit:
+                code |= set(n_threads()) != {1}
+            os._exit(code if n_threads() == before else 2)
+        assert os.waitpid(child, 0)[1] == 0
+
+    def need_limit():
+        with limit:
+            inside.set()
+            leave.wait()
+
+    limit, inside, leave = single_threaded_blas(), Event(), Event()
+    with threadpool_limits(2, user_api="blas"):
+        before, thread = n_threads(), Thread(target=need_limit, daemon=True)
+        thread.start()
+        inside.wait()
+        check_child(before)
+        with limit:
+            check_child([1] * len(before))
+        assert set(n_threads()) == {1}  # the other thread of the parent still needs it
+        leave.set()
+        thread.join()
+        assert n_threads() == before != [1] * len(before)
+"""
 NEEDS_FORK = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
 
 
 @NEEDS_FORK
 def test_a_child_that_is_forked_while_points_are_drawn_draws_its_own():
     done = subprocess.run([sys.executable, "-P", "-c", textwrap.dedent(QUASI_RANDOM)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@NEEDS_FORK
+def test_a_child_that_is_forked_while_another_thread_limits_blas_has_no_limit():
+    """Unless the forking thread needs it, too."""
+    command = [sys.executable, "-P", "-W", "ignore", "-c", textwrap.dedent(LIMITED)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,10 +1,10 @@
 """A process-wide limit that several threads may need at once: set by the first to enter, lifted by the last to leave.
 
 It is compiled because Ctrl-C can arrive between any two Python instructions: an ``__enter__`` that is interrupted after
-it has incremented the counter would leave the limit set forever. Within compiled code no signal handler runs.
+it has added its thread would leave the limit set forever. Within compiled code no signal handler runs.
 """
 
-from threading import Lock
+from threading import Lock, get_ident
 
 
 cdef class NestedLimit:
@@ -20,22 +20,26 @@ cdef class NestedLimit:
     """
 
     cdef object set_limit, restore, lock, before
-    cdef readonly Py_ssize_t n_inside
+    cdef list inside    # identifiers of threads, one for each time that a thread has entered
 
     def __init__(self, set_limit, restore):
         self.set_limit, self.restore = set_limit, restore
-        self.forget_lock()
+        self.lock, self.inside = Lock(), []
 
-    def forget_lock(self):
-        """Replace the lock: in a forked process another thread's may never be released."""
-        self.lock = Lock()
+    def forget_other_threads(self):
+        """Keep what the calling thread has entered: in a forked process the others never leave or release the lock."""
+        self.lock, own = Lock(), get_ident()
+        self.inside = [thread for thread in self.inside if thread == own]
+        if not self.inside and self.before is not None:
+            self.restore(self.before)
+            self.before = None
 
     def __enter__(self):
         self.lock.acquire()
         try:
-            if self.n_inside == 0:
+            if not self.inside:
                 self.before = self.set_limit()
-            self.n_inside += 1
+            self.inside.append(get_ident())
         finally:
             self.lock.release()
 
@@ -48,14 +52,14 @@ cdef class NestedLimit:
             except KeyboardInterrupt as raised:    # while it waited
                 interrupt = raised
         try:
-            self.n_inside -= 1
-            if self.n_inside == 0 and self.before is not None:
-                before, self.before = self.before, None
+            self.inside.remove(get_ident())
+            if not self.inside and self.before is not None:
                 try:
-                    self.restore(before)
+                    self.restore(self.before)
                 except KeyboardInterrupt as raised:
                     interrupt = raised
-                    self.restore(before)
+                    self.restore(self.before)
+                self.before = None    # last, so that a child that is forked in between restores it
         finally:
             self.lock.release()
         if interrupt is not None:

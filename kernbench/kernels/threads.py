@@ -6,6 +6,7 @@ four threads (threadpoolctl sets the limit; scanning the loaded libraries takes 
 A process that is forked (``multiprocessing`` on Linux before Python 3.14, joblib's "multiprocessing", servers that load
 a model and then fork) inherits the state of OpenMP, but none of its threads. GNU's OpenMP would wait for them forever.
 Each fork therefore ends the threads first; a loop that needs them starts them again, in the parent and in the child.
+The limit of BLAS is lifted in the child unless the forking thread is one of those that need it.
 """
 
 import ctypes
@@ -32,7 +33,7 @@ class _Forks:
         self.released = _pause_openmp is not None and _pause_openmp(HARD) == 0
 
     def in_child(self):
-        _single_threaded_blas.forget_lock()
+        _single_threaded_blas.forget_other_threads()
         # An OpenMP older than 5.0 keeps its pool: without threads the child computes the same numbers.
         if not self.released:
             _thread_pool.use_one_thread()
