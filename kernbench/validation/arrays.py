@@ -76,6 +76,14 @@ def without_duplicates(X):
     return X
 
 
+def check_sparse_width(n_features):
+    """Raise ValueError if the columns of sparse rows have larger numbers than the compiled loops take."""
+    if n_features > 2**31:
+        raise ValueError(
+            f"X has {n_features} features: the columns of sparse rows are numbered in 32 bits, up to 2**31"
+        )
+
+
 def check_indices(X, name="X"):
     """Raise ValueError if a sparse matrix has indices out of bounds: compiled code would read past its arrays.
 

@@ -9,6 +9,7 @@ from scipy import sparse
 import kernbench
 from kernbench.estimators import DoublyStochasticClassifier
 from kernbench.features import FeatureBlocks, Nystroem, RandomFeatures, feature_block
+from kernbench.features.maps.rows import indices_of
 from kernbench.kernels.functions import (
     Callable,
     ChiSquared,
@@ -212,6 +213,15 @@ def test_quasi_random_points_come_to_an_end():
     wide = sparse.csr_matrix((1, 30_000))
     with pytest.raises(ValueError, match="Sobol sequences have at most 21201"):
         feature_block(0, 0, 8, wide, Gaussian(), draws="qmc")
+
+
+def test_columns_beyond_32_bits_are_refused():
+    """Their numbers would wrap around, and entries would be read from columns before the first."""
+    parts = np.ones(2), np.array([0, 2**31 - 1], dtype=np.int64), np.array([0, 1, 2], dtype=np.int64)
+    np.testing.assert_array_equal(indices_of(sparse.csr_matrix(parts, shape=(2, 2**31)))[0], parts[1])
+    wide = 2**31 + 1
+    with pytest.raises(ValueError, match=f"X has {wide} features: the columns of sparse rows are numbered in 32 bits"):
+        indices_of(sparse.csr_matrix(parts, shape=(2, wide)))
 
 
 def test_not_a_number_is_not_hidden_in_a_block():

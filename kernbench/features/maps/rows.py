@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import Kernel
+from kernbench.validation.arrays import check_sparse_width
 
 SPARSE_BELOW = 0.25  # share of stored entries below which the sparse sweep beats the dense product
 DENSE_COLUMNS = 8  # rows this short are always dense
@@ -26,6 +27,7 @@ def row_slices(n_rows, values_per_row):
 
 def indices_of(X):
     """Return columns and row starts of a CSR matrix, as the compiled loops take them: int32 and int64."""
+    check_sparse_width(X.shape[1])
     return X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
 
 

@@ -23,6 +23,7 @@ from scipy import sparse
 from kernbench.kernels.constants import check_constants
 from kernbench.kernels.engine.operands._prepare import scale_rows
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
+from kernbench.validation.arrays import check_sparse_width
 
 STRIP = 32  # rows of a strip; KB_STRIP of _coordinates.h
 CHUNK_BYTES = 32_000_000  # of float64 rows that are converted at one time
@@ -181,8 +182,7 @@ def _prepare_csr(kernel, X, dtype, storage, centre):
 
 
 def _csr(shape, values, terms, centre, columns, starts):
-    if shape[1] > 2**31:
-        raise ValueError(f"X has {shape[1]} features: the columns of sparse rows are numbered in 32 bits, up to 2**31")
+    check_sparse_width(shape[1])
     columns, starts = (np.ascontiguousarray(columns, dtype=np.int32), np.ascontiguousarray(starts, dtype=np.int64))
     return PreparedRows("csr", shape, np.ascontiguousarray(values), terms, centre, columns, starts)
 
