@@ -1,6 +1,6 @@
 """Solvers of pairwise and ranked losses.
 
-The ROC-SVM, alpha/2 ||f||^2 + mean over pairs of loss(1 - (f(x_i) - f(x_j))), i positive, j negative:
+The ROC-SVM, alpha/2 ||f||^2 + mean over pairs of loss(f(x_i) - f(x_j)), i positive, j negative:
 
 * ``bundle`` and ``newton``  certify their gap;  ``descent``  is the paper's (gradient and Adamax);
 * ``closed_form``  for the squared loss.

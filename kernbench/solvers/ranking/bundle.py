@@ -12,7 +12,7 @@ PROBLEM = "kernbench.solvers.ranking._problem"
 
 
 class Bundle(CuttingPlanes):
-    """Bundle method for alpha/2 ||f||^2 + the mean over pairs of loss(1 - (f(x_i) - f(x_j))).
+    """Bundle method for alpha/2 ||f||^2 + the mean over pairs of loss(f(x_i) - f(x_j)).
 
     Parameters
     ----------
