@@ -439,6 +439,7 @@ def ranked_range(losses: ArrayLike, m: int, n: int) -> float:
 
 
 TIES = ("half", "miss")
+EPS = float(np.finfo(np.float64).eps)
 THRESHOLDS = {
     "sensitivity": thresholds.for_sensitivity,
     "specificity": thresholds.for_specificity,
@@ -459,8 +460,11 @@ def _check_cost(cost):
 def _area(score, positive, weights, fpr_range, tpr_range, ties):
     """Return the share of a rectangle of rates that lies below the curve.
 
-    The arguments have been checked, except for scores that are not finite.
+    The arguments have been checked, except for scores that are not finite, and ranges that are empty up to rounding.
     """
+    low, high = fpr_range
+    if high - low <= EPS * high:  # the weights of the negatives up to both ends may be equal
+        raise ValueError(f"fpr_range={fpr_range!r} is too narrow: its ends are equal up to rounding")
     if tpr_range == (0.0, 1.0) and ties == "half":
         return roc_area(score, positive, weights, *fpr_range)
     x, y, _ = roc_vertices(checked_scores(score, len(positive), name="score"), positive, weights)

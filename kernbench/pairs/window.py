@@ -55,10 +55,10 @@ def window_of(
     low, high = total * low, total * high
     if weights is None or np.all(weights == np.floor(weights)):
         low, high = (float(np.round(end)) if abs(end - np.round(end)) <= SAME else end for end in (low, high))
-        if low == high:
-            raise ValueError(
-                f"fpr_range={tuple(fpr_range)!r} is too narrow: it covers less than {SAME} of a negative sample"
-            )
+    if low == high:
+        raise ValueError(
+            f"fpr_range={tuple(fpr_range)!r} is too narrow: it covers less than {SAME} of a negative sample"
+        )
     return low, high
 
 

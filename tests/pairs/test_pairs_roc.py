@@ -168,6 +168,16 @@ def test_ranges_that_are_none_are_refused(fpr_range):
         partial_auc([0, 1], [0.0, 1.0], fpr_range)
 
 
+@pytest.mark.parametrize("ties", ["half", "miss"])
+@pytest.mark.parametrize("fpr_range", [(0.1, 0.10000000000000002), (np.nextafter(1, 0), 1.0)])
+def test_a_range_that_is_empty_up_to_rounding_is_refused(fpr_range, ties):
+    """Times 3 negatives both ends of the first were one number, and the area was 1 whatever the scores."""
+    y, score = [0, 0, 0, 1], [1.0, 2.0, 3.0, 0.0]
+    with pytest.raises(ValueError, match="fpr_range=.* is too narrow"):
+        partial_auc(y, score, fpr_range, ties=ties)
+    assert partial_auc(y, score, (0.1, 0.100000000000001), ties=ties) == 0.0
+
+
 # --- the curve ----------------------------------------------------------------------------------------------
 
 

@@ -302,6 +302,14 @@ def test_masses_next_to_a_whole_number_are_whole():
     assert window_of(y, (0.071, 0.29)) == (7.1, 29)
 
 
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 1.5, 1.0]])
+def test_a_range_that_rounding_empties_is_refused(weights):
+    low, high = 0.1, 0.10000000000000002
+    assert low < high and 3 * low == 3 * high
+    with pytest.raises(ValueError, match="too narrow"):
+        window_of([1, -1, -1, -1], (low, high), weights=weights)
+
+
 def test_a_range_that_ends_beyond_all_losses_by_rounding_ends_with_them():
     assert range_of((1, np.nextafter(3.0, 4.0)), 3.0) == (1.0, 3.0)
 
