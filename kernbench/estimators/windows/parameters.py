@@ -63,6 +63,16 @@ def check_partial_auc(model):
     return entry
 
 
+def threshold_of_window(fpr_range):
+    """Return the threshold that "window" means; raise ValueError for a range that ends at 1."""
+    _, high = fpr_range
+    if high == 1:
+        raise ValueError(
+            "threshold='window' would set the specificity to 0, since the range ends at 1: choose another threshold"
+        )
+    return ("specificity", 1 - high)
+
+
 def check_ranked_range(model, losses):
     """Check the parameters of a model of a ranked range, with one of `losses`; return its solver's registry entry."""
     entry = check_window_model(model, "ranked-range", losses)

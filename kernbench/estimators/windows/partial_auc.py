@@ -283,6 +283,8 @@ class PartialAUCClassifier(WindowClassifier):
         if not ranges:
             raise ValueError("fpr_ranges must hold at least one range")
         models = [copy_with(self, fpr_range=ends) for ends in ranges]
+        for model in models:
+            check_partial_auc(model)
         fit_task(SpaceTask(PARTIAL_AUC, models[0], X, y, sample_weight, strength="fpr_range"), models)
         return models
 

@@ -6,7 +6,13 @@ from kernbench._warnings import warn
 from kernbench.estimators.arguments.training_data import check_weights
 from kernbench.estimators.roc.scores import space_of, weights_of
 from kernbench.estimators.roc.space_task import Formulation
-from kernbench.estimators.windows.parameters import check_partial_auc, loss_of, solver_needs_features
+from kernbench.estimators.windows.parameters import (
+    WINDOW,
+    check_partial_auc,
+    loss_of,
+    solver_needs_features,
+    threshold_of_window,
+)
 from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
 from kernbench.pairs.window import window_of
@@ -31,6 +37,8 @@ def _check(model):
 
 def _make_solver(task, design, strength, initial):
     model = task.model
+    if model.threshold == WINDOW:  # where ranks, and ends next to 1, lie is known with the rows only
+        threshold_of_window(_rates(task))
     alpha = model.alpha if task.strength == "fpr_range" else strength
     return task.solver(design, initial, alpha=alpha, loss=model.loss_, **_ends(task))
 

@@ -2,7 +2,7 @@
 
 from kernbench.estimators.roc.parameters import check_threshold
 from kernbench.estimators.roc.scores import RankingClassifier
-from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW
+from kernbench.estimators.windows.parameters import THRESHOLDS, WINDOW, threshold_of_window
 from kernbench.pairs.window import checked_fpr_range
 
 
@@ -15,11 +15,7 @@ class WindowClassifier(RankingClassifier):
         check_threshold(threshold, THRESHOLDS)
         if threshold != WINDOW:
             return threshold
-        if self.fpr_range_[1] == 1:
-            raise ValueError(
-                "threshold='window' would set the specificity to 0, since the range ends at 1: choose another threshold"
-            )
-        return ("specificity", 1 - self.fpr_range_[1])
+        return threshold_of_window(self.fpr_range_)
 
     def _check_fitted_state(self):
         super()._check_fitted_state()

@@ -157,6 +157,18 @@ def test_the_windows_threshold_is_its_upper_end(data):
     assert np.mean(model.predict(X[::2])[y[::2] == 0] == 1) <= 0.3
 
 
+def test_a_window_without_a_threshold_at_its_end_is_refused_before_the_run(data, monkeypatch):
+    def fails(self, n_iter):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr("kernbench.solvers.ranking.lbfgs_dca.ExactDCA.advance", fails)
+    X, y = data
+    with pytest.raises(ValueError, match="the range ends at 1: choose another threshold"):
+        PartialAUCClassifier(ranks=(10, int(np.sum(y == 0))), threshold="window").fit(X, y)
+    with pytest.raises(ValueError, match="every row is positive"):
+        PartialAUCClassifier(threshold="window").path(X, y, fpr_ranges=[(0.0, 0.1), (0.5, 1.0)])
+
+
 def test_a_file_keeps_the_range_a_pair(data, tmp_path):
     """It was a list."""
     model = PartialAUCClassifier((0.05, 0.3)).fit(*data)
