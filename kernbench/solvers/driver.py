@@ -118,7 +118,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         Each is called as ``callback(state)`` at every point of the trace, off the clock. It returns None, a mapping
         of columns for the trace, or True to stop the run, which then has the status ``"callback"`` even if it
         converged at the same point. Points are so far apart that they take little of the time; a callable with an
-        attribute ``pace = 0`` is called as often as a curve needs, whatever it costs.
+        attribute ``pace = 0`` is called as often as a curve needs, whatever it costs. With a callable that has
+        ``by_iteration = True`` points are at iterations that grow by `TRACE_GROWTH`, whatever the time they take.
     snapshot : callable, optional
         ``snapshot(solver)`` makes the `state` that callbacks are given; by default it is the solver itself.
     progress : bool or str, default=False
@@ -144,6 +145,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
     chunk_seconds = CHUNK_SECONDS if pace else CHUNK_SECONDS / FINE
     # The rule is tested at multiples of the granularity, so that tests do not change the iterates.
     next_check = None if tol is None or solver.first_check is None else max(1, solver.first_check // unit) * unit
+    next_point = 0 if ask is not None and ask.by_iteration else None  # of the trace; None where its time decides
 
     def record():
         """Add a point to the trace; return "callback" or "interrupted" if a callback ends the run, else None."""
@@ -168,11 +170,14 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     solver.check(tol)  # an earlier run may have had a larger one
             while status is None:
                 done = solver.n_iter - start
-                if clock.seconds >= next_trace:
+                is_due = clock.seconds >= next_trace if next_point is None else done >= next_point
+                if is_due:
                     tick = perf_counter()
                     status = record()
                     pause = max(chunk_seconds, pace * (perf_counter() - tick))
                     next_trace = max(clock.seconds * TRACE_GROWTH, clock.seconds + pause)
+                    if next_point is not None:
+                        next_point = _following(next_point, done, TRACE_GROWTH, unit)
                 if status is not None:
                     break
                 if solver.converged:
@@ -191,8 +196,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                     break
 
                 step = chunk if max_iter is None else min(chunk, max_iter - done)
-                if next_check is not None:
-                    step = min(step, next_check - done)
+                for end in (next_check, next_point):
+                    step = step if end is None else min(step, end - done)
                 if max_seconds is not None:
                     deadline = perf_counter() + max_seconds - clock.seconds
                     solver.stop_at(deadline)
@@ -207,8 +212,7 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
                 if next_check is not None and solver.n_iter - start >= next_check:
                     with clock:
                         solver.check(tol)
-                    while next_check <= solver.n_iter - start:  # `advance` may do more than it is asked for
-                        next_check = max(int(next_check * CHECK_GROWTH) // unit, next_check // unit + 1) * unit
+                    next_check = _following(next_check, solver.n_iter - start, CHECK_GROWTH, unit)
                 # By both: rounding may put the sum of the clock below the limit when the deadline has passed.
                 out_of_time = max_seconds is not None and (clock.seconds >= max_seconds or perf_counter() >= deadline)
                 at_end = solver.converged or solver.stagnated or solver.finished
@@ -240,6 +244,13 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
             status = "interrupted"
     found = _found(solver, status, message, counted_from)
     return FitResult(n_iter=solver.n_iter - start, seconds=clock.seconds, trace=trace.columns, **found)
+
+
+def _following(point, done, growth, unit):
+    """Return the first iteration after `done`, a multiple of `unit`, of those that grow by a factor from `point` on."""
+    while point <= done:  # `advance` may do more than it is asked for
+        point = max(int(point * growth) // unit, point // unit + 1) * unit
+    return point
 
 
 def _found(solver, status, message, counted_from):

@@ -40,7 +40,7 @@ class Callbacks:
     """The callbacks of a run, called with one snapshot; their return values are merged.
 
     Ctrl-C in a callback ends the run as ``True`` does and is kept in `interrupted`. `pace` is 0 if one of
-    them asks for that.
+    them asks for that, and `by_iteration` is whether one asks for points that do not depend on the time.
     """
 
     def __init__(self, callback, snapshot):
@@ -49,6 +49,7 @@ class Callbacks:
         # Compared, not computed with: a callable may have an attribute of that name and another meaning.
         asked = any(getattr(function, "pace", None) == 0 for function in self._functions)
         self.pace = 0.0 if asked else LEAST_PACE
+        self.by_iteration = any(getattr(function, "by_iteration", None) is True for function in self._functions)
         self.interrupted = False
 
     def __call__(self, solver):

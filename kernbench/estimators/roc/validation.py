@@ -56,6 +56,8 @@ class ValidatedRuns:
         As for `Validation`.
     """
 
+    by_iteration = True  # or the best iterate would depend on how fast the machine is
+
     def __init__(self, task, X, y, weights, name):
         self.task, self.X, self.y, self.weights, self.name = task, X, y, weights, name
         self.runs = []

@@ -61,7 +61,8 @@ class PartialAUCClassifier(WindowClassifier):
         out of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not
         transform. The trace then has a column ``validation_partial_auc``.
     keep : {"best", "last"}, default="best"
-        With `validation`: whether the model is the iterate with the largest partial AUC on these rows or the last one.
+        With `validation`: whether the model is the iterate with the largest partial AUC on these rows, of those in the
+        trace, or the last one. With `validation` the trace is recorded at iterations that do not depend on the time.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows whose score is at least the threshold are predicted positive. ``"window"`` is the threshold at the upper
         end of the range, specificity 1 - b; the others are those of `ROCSVC`.

@@ -118,6 +118,22 @@ def test_validation_is_followed_and_its_best_iterate_kept(data, solver):
     assert own == pytest.approx(last.trace_["validation_partial_auc"][-1], abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["dca-exact", "agd-sbcd"])
+def test_the_best_iterate_does_not_depend_on_the_speed_of_the_machine(data, solver, monkeypatch):
+    X, y = data
+    validation = X[::3], y[::3]
+    model = PartialAUCClassifier((0, 0.2), solver=solver, validation=validation, max_iter=300, random_state=0)
+    fitted = []
+    for seconds in (1e-6, 0.05, 10.0):
+        monkeypatch.setattr("kernbench.solvers.driver.CHUNK_SECONDS", seconds)
+        fitted.append(clone(model).fit(X, y))
+    for other in fitted[1:]:
+        assert other.trace_["n_iter"] == fitted[0].trace_["n_iter"]
+        assert other.best_n_iter_ == fitted[0].best_n_iter_
+        np.testing.assert_array_equal(other.coef_, fitted[0].coef_)
+
+
 @pytest.mark.parametrize("keep", ["best", "last"])
 def test_the_first_of_the_best_iterates_is_kept_if_it_shall_be(keep, monkeypatch):
     monkeypatch.setattr(validation, "scores_of", lambda model, X: np.zeros(2))
