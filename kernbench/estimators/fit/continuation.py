@@ -30,6 +30,8 @@ class Continuation:
         Identifies the examples, labels included, and the kernel that the state of solvers belongs to.
     memory : object
         Anything else that the estimator keeps, such as a feature map.
+    best : tuple
+        Of a model with validation rows: what its best iterate belongs to, and that iterate.
     """
 
     settings: tuple
@@ -39,6 +41,7 @@ class Continuation:
     kernel_seed: int = 0
     key: tuple = ()
     memory: object = None
+    best: tuple = (None, None)
 
     def initial(self, k, key, fits):
         """Return where the fit of problem `k` starts, or None for a cold start.

@@ -255,8 +255,16 @@ class SpaceTask(Task):
     def make_solver(self, design, strength, initial):
         self.current = strength
         if self.validation is not None:
-            self.validation.begin(self.formulation.metric(self))
+            self.validation.begin(self.formulation.metric(self), self._last_best())
         return self.formulation.make_solver(self, design, strength, initial)
+
+    def _last_best(self):
+        """Return the best iterate of the last fit where it has the same rows and parameters; see `_last_solution`."""
+        key, best = self.last.best
+        return best if best is not None and key == self._key_of_best() else None
+
+    def _key_of_best(self):
+        return self.key, self.current, self.validation.key()
 
     def solver(self, design, initial, **settings):
         """Return the solver of the registry's entry, with `settings` besides those that all solvers have."""
@@ -319,7 +327,9 @@ class SpaceTask(Task):
             self.formulation.warn(model, results[0])
 
     def continuation(self, results):
-        return self.last.after(results, self.key, classes=getattr(self.model, "classes_", None), memory=self.space)
+        best = (None, None) if self.validation is None else (self._key_of_best(), self.validation.best)
+        classes = getattr(self.model, "classes_", None)
+        return self.last.after(results, self.key, classes=classes, memory=self.space, best=best)
 
 
 def _digest_of(model, rows, needs_features):

@@ -4,6 +4,7 @@ import numpy as np
 
 from kernbench.estimators.arguments.targets import check_targets
 from kernbench.estimators.arguments.training_data import distinct_labels
+from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.roc.rows import hold_out
 from kernbench.estimators.roc.scores import scores_of
 from kernbench.kernels.domain import is_precomputed
@@ -28,6 +29,8 @@ class Validation:
         ``metric(y, scores, weights) -> float``, the larger the better.
     name : str
         The column of the trace.
+    best : (float, int, ndarray), optional
+        That of the run which this one continues.
 
     Attributes
     ----------
@@ -35,9 +38,9 @@ class Validation:
         Score, iteration and coefficients of the best iterate.
     """
 
-    def __init__(self, task, X, y, weights, metric, name):
+    def __init__(self, task, X, y, weights, metric, name, best=None):
         self.task, self.X, self.y, self.weights, self.metric, self.name = task, X, y, weights, metric, name
-        self.best = None
+        self.best = best
 
     def __call__(self, model):
         """Score a snapshot; return the column of the trace."""
@@ -54,25 +57,34 @@ class ValidatedRuns:
     ----------
     task, X, y, weights, name
         As for `Validation`.
+
+    Attributes
+    ----------
+    best : (float, int, ndarray) or None
+        That of the run that was finished last.
     """
 
     by_iteration = True  # or the best iterate would depend on how fast the machine is
 
     def __init__(self, task, X, y, weights, name):
         self.task, self.X, self.y, self.weights, self.name = task, X, y, weights, name
-        self.runs = []
+        self.runs, self.best = [], None
 
     def __call__(self, model):
         """Score a snapshot of the current run; return the column of the trace."""
         return self.runs[-1](model)
 
-    def begin(self, metric):
-        """Begin a run."""
-        self.runs.append(Validation(self.task, self.X, self.y, self.weights, metric, self.name))
+    def key(self):
+        """Return what equals that of the same rows only."""
+        return tuple(None if values is None else digest(values) for values in (self.X, self.y, self.weights))
+
+    def begin(self, metric, best=None):
+        """Begin a run; `best` is the best iterate of the run that it continues."""
+        self.runs.append(Validation(self.task, self.X, self.y, self.weights, metric, self.name, best))
 
     def finish(self, model):
         """Set what validation found on the next model of the path; make it the best iterate if ``keep="best"``."""
-        best = self.runs.pop(0).best if self.runs else None
+        self.best = best = self.runs.pop(0).best if self.runs else None
         if best is None:
             return
         model.validation_score_, model.best_n_iter_, coef = best

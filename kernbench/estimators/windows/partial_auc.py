@@ -62,7 +62,8 @@ class PartialAUCClassifier(WindowClassifier):
         transform. The trace then has a column ``validation_partial_auc``.
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate with the largest partial AUC on these rows, of those in the
-        trace, or the last one. With `validation` the trace is recorded at iterations that do not depend on the time.
+        trace, or the last one. With `validation` the trace is recorded at iterations that do not depend on the time;
+        with `warm_start` and the same rows and parameters, iterates of the fits before count, too.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows whose score is at least the threshold are predicted positive. ``"window"`` is the threshold at the upper
         end of the range, specificity 1 - b; the others are those of `ROCSVC`.

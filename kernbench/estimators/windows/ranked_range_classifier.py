@@ -50,8 +50,8 @@ class RankedRangeClassifier(TwoClassModel):
         of the fit and scored with its weights; a pair gives other rows, which the steps of a pipeline do not transform.
         The trace then has a column ``validation_accuracy``, the accuracy.
     keep : {"best", "last"}, default="best"
-        With `validation`: whether the model is the iterate that scores best on these rows, of those in the trace, or the
-        last one.
+        With `validation`: whether the model is the iterate that scores best on these rows, of those in the trace, or
+        the last one; see `PartialAUCClassifier`.
     gamma, degree, coef0, features, n_landmarks, landmarks, n_features, cache_size, dtype
         As in `ROCSVC`. With ``agd`` and ``dca``, which work on features of a kernel, ``features="auto"`` never takes
         ``exact``.

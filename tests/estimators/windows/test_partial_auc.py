@@ -1,5 +1,6 @@
 """PartialAUCClassifier: its objective, starts, paths, validation and thresholds."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -132,6 +133,24 @@ def test_the_best_iterate_does_not_depend_on_the_speed_of_the_machine(data, solv
         assert other.trace_["n_iter"] == fitted[0].trace_["n_iter"]
         assert other.best_n_iter_ == fitted[0].best_n_iter_
         np.testing.assert_array_equal(other.coef_, fitted[0].coef_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_warm_start_keeps_the_best_iterate_of_the_fits_before(data, monkeypatch):
+    """Scores fall from point to point, so that the first point of all is the best."""
+    falling = itertools.count(0, -1)
+    task = "kernbench.estimators.windows.partial_auc_task"
+    monkeypatch.setattr(f"{task}.partial_auc", lambda *args, **kwargs: next(falling))
+    X, y = data
+    model = PartialAUCClassifier((0, 0.2), validation=(X[::3], y[::3]), tol=1e-9, max_iter=2, random_state=0)
+    first = model.set_params(warm_start=True).fit(X, y).coef_.copy()
+    assert (model.validation_score_, model.best_n_iter_) == (0.0, 0)
+    model.fit(X, y)
+    assert (model.validation_score_, model.best_n_iter_) == (0.0, 0) and model.trace_["n_iter"][0] == 2
+    np.testing.assert_array_equal(model.coef_, first)
+    for changed in ({"alpha": 1e-2}, {"validation": (X[::2], y[::2])}):  # other problems, or scores of other rows
+        last = model.validation_score_
+        assert model.set_params(**changed).fit(X, y).validation_score_ < last
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
