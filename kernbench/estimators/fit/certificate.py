@@ -199,24 +199,53 @@ class Examined:
         return weights[rows] / weights[rows].sum()
 
 
+@dataclass(frozen=True)
+class ExaminedKernel:
+    """A run whose problem is not convex, so that its kernel alone is examined: with negative curvature the gaps of
+    convex subproblems certify nothing either.
+
+    Attributes
+    ----------
+    kernel, X
+        As of `Examined`.
+    balanced : bool
+        As for `shows_negative_curvature`.
+    """
+
+    kernel: object
+    X: object
+    balanced: bool
+
+    def is_indefinite(self, solution, objective, gap):
+        """Whether the kernel shows negative curvature."""
+        return shows_negative_curvature(
+            self.kernel, self.X, solution.coef, balanced=self.balanced, objective=objective, lower=-np.inf, at_zero=0.0
+        )
+
+
 def certified(examined, result, tol, *, stops_by_gap=False):
     """Return a FitResult with the objective, gap and status of the model that is returned.
 
     Parameters
     ----------
     examined : Examined, or an object that has its `is_indefinite`, or None
-        None for a method without a gap.
+        None for a method without a gap, its own or that of a subproblem.
     result : FitResult
     tol : float
     stops_by_gap : bool, default=False
         Whether the solver's rule compares `tol` with its gap, so that without one it has not converged.
     """
-    if examined is None or result.gap is None or result.objective_of_sample is not None:
+    if examined is None or result.objective_of_sample is not None:
         return result
-    solution, objective, gap = result.solution, float(result.objective), float(result.gap)
+    solution, objective = result.solution, float(result.objective)
+    gap = np.inf if result.gap is None else float(result.gap)
     if examined.is_indefinite(solution, objective, gap):
-        status = STAGNATED if stops_by_gap and result.converged else result.status
-        return replace(result, gap=None, is_indefinite=True, status=status)
+        subproblem_gap = None if result.subproblem_gap is None else np.inf
+        by_gap = stops_by_gap or subproblem_gap is not None
+        status = STAGNATED if by_gap and result.converged else result.status
+        return replace(result, gap=None, subproblem_gap=subproblem_gap, is_indefinite=True, status=status)
+    if result.gap is None:  # that of a subproblem is what there is
+        return result
     if not isinstance(examined, Examined):  # the solver's own bound is that of the model
         return replace(result, status=_status(result.status, result, tol))
     n_updates = 2 * result.n_iter if examined.rows is not None else 0

@@ -225,7 +225,7 @@ class Runs:
             task=task,
         )
         _checked(result.solution, problem, self.model, task)
-        if result.gap is None:
+        if result.gap is None and result.subproblem_gap is None:
             return result.status, result, None
         try:
             with within_floats(self.model, task):

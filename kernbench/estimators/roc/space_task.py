@@ -21,7 +21,7 @@ from scipy import sparse
 from kernbench._random import generator_of
 from kernbench.estimators.arguments.training_data import check_two_classes
 from kernbench.estimators.fit.centring import shift_of
-from kernbench.estimators.fit.certificate import Examined
+from kernbench.estimators.fit.certificate import Examined, ExaminedKernel
 from kernbench.estimators.fit.continuation import Continuation, digest
 from kernbench.estimators.fit.problem import Task
 from kernbench.estimators.fit.solver import make_solver
@@ -281,6 +281,13 @@ class SpaceTask(Task):
             return Examined(risk, self.rows.X, self.space.kernel, dtype=self.space.dtype)
         # Rows in blocks are read from files or workers: the solver's own certificate has to do.
         return Examined(risk, design.X) if hasattr(design, "X") else None
+
+    def examined_kernel(self, *, balanced):
+        """Return what shows that the kernel is not semi-definite, for a problem that is not convex; None for features.
+
+        `balanced` is whether the coefficients of a solution sum to zero, as those of pairs do.
+        """
+        return ExaminedKernel(self.space.kernel, self.rows.X, balanced) if self.space.is_exact else None
 
     def describe(self, model, solution):
         self.described = solution

@@ -103,7 +103,7 @@ class PartialAUCClassifier(WindowClassifier):
         convex.)
     subproblem_gap_ : float
         With ``dca-exact``: certified gap of the model in the last convex subproblem, of which it is the solution once
-        the fit has converged.
+        the fit has converged; infinity where the kernel matrix is not positive semi-definite, as the warning says.
     validation_score_ : float
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int

@@ -53,6 +53,10 @@ def _make_solver(task, design, alpha, initial):
     return task.solver(design, initial, alpha=alpha, loss=task.model.loss_, ranked_range=task.masses)
 
 
+def _examined(task, design, solver, alpha):
+    return task.examined_kernel(balanced=False)  # a list of losses, and no intercept with a kernel
+
+
 def _check_classifier(model):
     entry = check_ranked_range(model, MARGIN_LOSSES)
     return entry, loss_of(model, entry, "log_loss")
@@ -106,6 +110,7 @@ RANKED_RANGE_CLASSIFIER = Formulation(
     metric_name="validation_accuracy",
     prepare=_prepare,
     start=_start,
+    examined=_examined,
 )
 RANKED_RANGE_REGRESSOR = Formulation(
     check=_check_regressor,
@@ -118,4 +123,5 @@ RANKED_RANGE_REGRESSOR = Formulation(
     metric=lambda task: _minus_median_error,
     metric_name="validation_score",
     prepare=_prepare_targets,
+    examined=_examined,
 )

@@ -5,8 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from kernbench import KernelRegressor, KernelSVC
+from kernbench import KernelRegressor, KernelSVC, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
 from kernbench.kernels import Gaussian, Linear, Polynomial
 from kernbench.kernels.functions import Precomputed
 from kernbench.problems.certificate.curvature import ROUNDING, ROWS, shows_negative_curvature
@@ -58,6 +59,30 @@ def test_who_stops_by_the_gap_does_not_converge(entry):
                 continue
         assert any("not positive semi-definite" in str(warning.message) for warning in caught)
         assert fitted.duality_gap_ is None and not fitted.converged_, (loss, fitted.status_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [PartialAUCClassifier((0.0, 0.5)), RankedRangeClassifier(), RankedRangeRegressor()],
+    ids=lambda model: type(model).__name__,
+)
+def test_subproblems_of_a_range_certify_nothing(model):
+    y = X[:, 0] if isinstance(model, RankedRangeRegressor) else Y
+    indefinite = np.tanh(X @ X.T - 1.0)
+    of_pairs = isinstance(model, PartialAUCClassifier)  # their coefficients sum to zero
+    for K, is_certified in ((X @ X.T, True), (-distances(X), of_pairs), (indefinite, False), (-np.eye(N), False)):
+        fitted = clone(model).set_params(kernel="precomputed", max_iter=2000)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                fitted.fit(K, y)
+            except ValueError as error:  # steps without bound
+                assert "numbers leave the range" in str(error) and not is_certified
+                continue
+        assert any("not positive semi-definite" in str(warning.message) for warning in caught) != is_certified
+        assert np.isfinite(fitted.subproblem_gap_) == is_certified
+        assert fitted.converged_ == is_certified and fitted.duality_gap_ is None
 
 
 SIGMOIDS = list(itertools.product([1e-4, 0.01, 0.1, 1.0, 10.0], [-1.0, 0.0, 1.0], [True, False]))
