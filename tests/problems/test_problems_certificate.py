@@ -10,7 +10,7 @@ from scipy import sparse
 from kernbench.kernels import Gaussian, Laplacian, Precomputed
 from kernbench.kernels.rows import KernelRows
 from kernbench.losses.duality import best_multiple
-from kernbench.losses.margin import Hinge
+from kernbench.losses.margin import MARGIN_LOSSES, Hinge
 from kernbench.pairs import AllPairs
 from kernbench.problems.certificate import extended
 from kernbench.problems.certificate.certify import certify, measured
@@ -54,6 +54,19 @@ def test_differences_of_scores_keep_their_digits_far_from_zero():
     risk = risk_of_pairs(0.1)
     scores = np.random.default_rng(1).integers(-20, 20, 40).astype(LONG) / 8
     assert risk.value(scores + LONG(2) ** (np.finfo(LONG).nmant - 8), 0.0) == risk.value(scores, 0.0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+@pytest.mark.parametrize("far", [0.0, 1e6, 1e13])
+def test_a_risk_of_pairs_is_known_up_to_its_rounding(far, loss):
+    """One score far away costs the others no digits."""
+    pairwise = SimpleNamespace(drawn=None, loss=loss)
+    risk = PairRisk(SimpleNamespace(pairwise=pairwise, positive=Y > 0, weights=None, alpha=0.1, n=40))
+    scores = np.random.default_rng(0).normal(size=40) + LONG(1) / 3
+    scores[-1] += far
+    exact = MARGIN_LOSSES[loss].value(scores[Y > 0][:, None] - scores[Y < 0]).mean()
+    value = risk.value(scores, 0.0)
+    assert abs(value - exact) <= min(1e-13, risk.rounding(value, scores))
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])

@@ -136,7 +136,8 @@ def _extended(risk, model, space, largest):
         unit = EPS * (risk.n + 8) + (space.value_error if is_expansion else 0.0)
         square = largest if is_expansion else largest**2
         bound = max(bound, dual - 0.5 * spread**2 / risk.alpha * square * 2 * unit)
-    return objective, rounded(size).objective, bound, (f + LONG(model.intercept)).astype(np.float64)
+    error = rounded(size).objective + risk.rounding(risk_value, f)
+    return objective, error, bound, (f + LONG(model.intercept)).astype(np.float64)
 
 
 def measured(risk, risk_value, coef, largest, unit, of_norm, of_risk):

@@ -1,4 +1,5 @@
-"""Mean losses of scores as certificates need them: values in extended precision, slopes, and dual bounds."""
+"""Mean losses of scores as certificates need them: values in extended precision, those of pairs in float64 with a bound
+on its rounding, slopes, and dual bounds."""
 
 import numpy as np
 
@@ -7,7 +8,7 @@ from kernbench.losses.margin import LogLoss
 from kernbench.losses.regression import ResidualLoss
 from kernbench.pairs import AllPairs, DrawnPairs, _structural
 from kernbench.pairs.moments import squared_loss_and_gradient
-from kernbench.problems.certificate.extended import LONG
+from kernbench.problems.certificate.extended import DOUBLE, LONG
 
 STEEPEST = 40.0  # largest |psi'| of the logistic loss at dual variables that float64 can tell from 0 and 1
 
@@ -65,6 +66,10 @@ class MarginRisk:
         p = self.problem
         z = p.y * (scores + LONG(intercept)) - p.targets
         return (p.weights * p.loss.value(z)).sum() / self.n
+
+    def rounding(self, value, scores):
+        """Return a bound on the rounding of `value` beyond that of the scores: none, in extended precision."""
+        return 0.0
 
     def lower_bounds(self, space, coef, scores, intercept, state):
         """Yield dual objectives, and the sum of |g_i| where f = (1/alpha) sum_i g_i k(x_i, .)."""
@@ -165,22 +170,40 @@ class ScoresRisk:
         return 4.0 * np.sqrt(max(risk, 0.0)) * error + 4.0 * error**2
 
     def value(self, scores, intercept):
-        return self._evaluated(scores)[0]
+        return self.evaluate(_centred(scores))[0]
 
-    def _evaluated(self, scores):
-        middle = (scores.max() + scores.min()) / 2  # differences count: keep their digits
-        return self.evaluate((scores - middle).astype(np.float64))
+    def rounding(self, value, scores):
+        """Return a bound on the rounding of `value`, which is that of float64."""
+        return self.change(value, _error_of(_centred(scores))) + self._error_of_sum(value)
+
+    def _error_of_sum(self, value):
+        return DOUBLE * (self.n + 8) * value
 
     def lower_bounds(self, space, coef, scores, intercept, state):
-        risk, slopes = self._evaluated(scores)
+        points = _centred(scores)
+        risk, slopes = self.evaluate(points)
         g = -slopes.astype(LONG)
+        size = float(np.abs(g).sum())
         u = space.combine(g)
         of_u = space.scores(u) if space_is_expansion(space) else None
         # R(s) >= R(s0) - <g, s - s0>, and R >= 0: so theta times the former is a bound for theta in [0, 1].
-        linear = float(risk + g @ scores)
+        # R and g are those of points that differ from s0 by rounding.
+        error = size * _error_of(points) + self._error_of_sum(risk)
+        linear = float(risk + g @ scores) - error
         quadratic = float(space.inner(u, of_u) / self.alpha)
         theta = 0.0 if linear <= 0 else 1.0 if quadratic <= linear else linear / quadratic
-        yield theta * linear - 0.5 * theta**2 * quadratic, theta * float(np.abs(g).sum())
+        yield theta * linear - 0.5 * theta**2 * quadratic, theta * size
+
+
+def _centred(scores):
+    """Return scores in float64 less their median: differences count, and one score far away costs others no digits."""
+    middle = len(scores) // 2
+    return (scores - np.partition(scores, middle)[middle]).astype(np.float64)
+
+
+def _error_of(scores):
+    """Return a bound on the rounding of float64 scores, and of those less a margin of 1."""
+    return DOUBLE * (1.0 + float(np.abs(scores).max()))
 
 
 class PairRisk(ScoresRisk):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from exact_objectives import LONG
+from exact_objectives import LONG, exact_objective
 from sklearn.metrics import roc_auc_score
 
 from kernbench import ROCSVC, PartialAUCClassifier
@@ -73,6 +73,16 @@ def test_the_structural_bound_is_examined_once_more(monkeypatch, features):
     assert risk.at_zero()[0] == pytest.approx(1.0)
     tighter = PartialAUCClassifier(solver="svmpauc-tight", alpha=0.01, tol=1e-8, **options).fit(X, y)
     assert model.objective_ - model.duality_gap_ <= tighter.objective_ <= model.objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("far", [1e9, 1.76e13, 1e15])
+def test_one_score_far_away_leaves_the_objective_exact(far):
+    X, y = np.repeat([0.0, 1.0, far], [50, 50, 1])[:, None], np.repeat([0, 1], [50, 51])
+    model = ROCSVC(alpha=1.0).fit(X, y)
+    exact = float(exact_objective(model, X, y, None, 1.0).value)
+    share = 50 / 51  # of the pairs whose loss is 1 - w for the weight w, which is the share at the optimum
+    assert abs(exact - model.objective_) <= 1e-12
+    assert model.objective_ - model.duality_gap_ <= share - 0.5 * share**2
 
 
 def test_the_gap_of_the_squared_loss_bounds_the_optimum():
