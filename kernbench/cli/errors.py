@@ -1,5 +1,6 @@
 """Errors of the command line: one line on standard error and exit code 2 instead of a traceback."""
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -64,6 +65,23 @@ def _step_in_plugin(error):
     return (None, False) if plugins is None else plugins.step_in(error)
 
 
+def _flushed(code):
+    """Write what standard output still holds, so that Python need not at exit; return the exit code.
+
+    On a full disk or a closed pipe Python would print an error of its own, and exit with code 120.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            code = code or 1  # in silence, as click does
+        elif code == 0:  # else the error has been reported
+            code = report_error(error)
+        with suppress(OSError):  # a stream without a descriptor
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what the stream still holds
+    return code
+
+
 class Refusing(click.Group):
     """A group whose commands report errors as this module does."""
 
@@ -92,7 +110,7 @@ class Refusing(click.Group):
                 code = INTERRUPTED
         except Exception as error:
             code = report_error(error)
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(_flushed(code if isinstance(code, int) else 0))
 
     def resolve_command(self, ctx, args):
         """Find the command; raise UsageError, which suggests the nearest name, if there is none."""

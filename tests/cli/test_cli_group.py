@@ -212,3 +212,49 @@ def test_a_process_without_standard_output_does_its_work(moons, tmp_path, monkey
         with pytest.raises(SystemExit) as end:
             main([str(argument) for argument in arguments])
         assert end.value.code == 0
+
+
+@pytest.fixture
+def command_lines(kernbench, moons, monkeypatch):
+    """Command lines that write to standard output: by click at once, and predictions that fit into its buffer."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    kernbench("fit", "train.svm", "--out", "m.npz")
+    return [["predict", "m.npz", "bare.csv"], ["list", "solvers"], ["--help"]]
+
+
+def end_of(words, output):
+    """Return the exit code of a command in its own process, and what it wrote to standard error."""
+    command = [sys.executable, "-P", "-m", "kernbench", *words]
+    done = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is full")
+def test_a_full_disk_at_standard_output_is_one_line(command_lines):
+    """Python would write its own at exit, and change the exit code, as long as it has bytes left to write."""
+    for words in command_lines:
+        with open("/dev/full", "w") as full:
+            assert end_of(words, full) == (2, "kernbench: error: No space left on device\n"), words
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error on Windows")
+def test_a_closed_pipe_ends_a_command_in_silence(command_lines):
+    for words in command_lines:
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            assert end_of(words, writer) == (1, ""), words
+        finally:
+            os.close(writer)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is full")
+def test_what_a_command_leaves_in_the_buffer_is_written_before_the_end(capsys, monkeypatch):
+    group = errors.Refusing("kernbench")
+    group.command("go")(lambda: print("short"))
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as left:
+            group.main(["go"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err == "kernbench: error: No space left on device\n"

@@ -68,6 +68,7 @@ def command(model_file, data, out, decision, probabilities, label):
         columns |= {f"probability_{name}": values for name, values in zip(model.classes_, model.predict_proba(X).T)}
     if out is None:
         _write(sys.stdout, predicted, columns)
+        sys.stdout.flush()  # before the summary, which says that it was written
     else:
         from kernbench._files import written_whole
 
