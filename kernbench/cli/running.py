@@ -118,7 +118,7 @@ def command(
     force,
     dry_run,
 ):
-    """Run experiments, all of them when none is named (or "all"), and keep a record of every fit.
+    """Run experiments, all that have the scale when none is named (or "all"), and keep a record of every fit.
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
     fails, takes too long or needs too much memory has a record, too, and the same command tries it again; with
@@ -163,7 +163,7 @@ def command(
 
     def start(on_event):
         return runner.run(
-            registry.names() if experiments in ((), ("all",)) else list(experiments),
+            _all_at(scale, on_event) if experiments in ((), ("all",)) else list(experiments),
             scale=scale,
             results=results,
             repeats=repeats,
@@ -186,6 +186,20 @@ def command(
 
     own = "".join(f" --plugin {shlex.quote(path)}" for path in ctx.meta.get(PATHS, ()))
     show(ctx, start, results, dry_run, f"kernbench report{own}")
+
+
+def _all_at(scale, on_event):
+    """Return the names of all experiments that have a scale, and report the others, which are of plug-ins."""
+    from kernbench.experiments import registry
+    from kernbench.experiments.run.progress import Event
+
+    names = []
+    for experiment in registry.EXPERIMENTS:
+        if scale in experiment.scales:
+            names.append(experiment.name)
+        else:
+            on_event(Event("note", message=f"{experiment.name} is left out, because it has no {scale} scale"))
+    return names
 
 
 def _bytes(megabytes):

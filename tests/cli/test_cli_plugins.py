@@ -223,6 +223,17 @@ def test_data_models_and_metrics_of_an_experiment_may_be_of_its_file(kernbench, 
     assert "| halves | mean |" in Path("reports/details/own-quick.md").read_text()
 
 
+def test_an_experiment_without_the_scale_is_left_out_unless_it_is_named(kernbench, refused, monkeypatch):
+    Path("own.py").write_text(OWN)
+    words = ("--scale", "paper", "--plugin", "own.py", "--dry-run")
+    assert "own: unknown scale 'paper'" in refused("run", "own", *words)
+    asked = []
+    monkeypatch.setattr(runner, "run", lambda names, **options: asked.extend(names) or RunSummary([]))
+    run = kernbench("run", *words)
+    assert run.exit_code == 0 and "own is left out, because it has no paper scale" in run.stderr
+    assert asked == [name for name in experiments.names() if name != "own"]
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [

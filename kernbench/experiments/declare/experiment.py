@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kernbench._names import find
+from kernbench._names import find, unknown_name
 from kernbench.experiments.declare.parts import (
     OwnFile,
     require_address,
@@ -185,7 +185,8 @@ class Experiment:
 
     def scale(self, name: Any) -> Any:
         """The scale called `name`; ValueError with the nearest name when there is none."""
-        require_known("scale", name, list(self.scales))
+        if name not in self.scales:
+            raise ValueError(f"{self.name}: {unknown_name('scale', name, self.scales)}")
         return self.scales[name]
 
     def method(self, name: Any) -> Any:
