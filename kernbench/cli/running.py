@@ -122,7 +122,8 @@ def command(
 
     Fits that have a record are not repeated: after Ctrl-C or a crash, the same command runs the rest. A fit that
     fails, takes too long or needs too much memory has a record, too, and the same command tries it again; with
-    --max-hours, only if it failed or the limits are wider now. The exit code is 1 if a fit ended in an error.
+    --max-hours, only if it failed or the limits are wider now. One whose budget is a part of the time of a fit that
+    ended so is tried again with that one. The exit code is 1 if a fit ended in an error.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ class PlannedCell:
     ----------
     cell : Cell
     stored : bool
-        Whether a record of this measurement, with status ``"ok"``, exists: it is not run again.
+        Whether a record of this measurement exists that counts, as a success does: it is not run again.
     expected_seconds : float or None
         From earlier records; None when there are none.
     """

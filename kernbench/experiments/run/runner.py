@@ -89,7 +89,8 @@ def run(
     when_idle : bool, default=False
         Start no cell while other programs use the processor; with one job only.
     retry : bool, default=True
-        Run cells again that ran out of time or memory before, within the same limits.
+        Run cells again that ran out of time or memory before, within the same limits, and those that failed because
+        their budget is a part of the time of such a cell.
     any_machine : bool, default=False
         Skip, too, what one other machine has measured with this code: all methods of a repeat on a data set.
     dry_run : bool, default=False
@@ -145,6 +146,9 @@ def run(
         if repeats == AUTO:
             auto = AutoRepeats({e.name: e.scale(scale).repeats for e in experiments})
         of_any_code = {place_of(record): record for record in good}
+        if not retry:  # an error may be that of a budget without a time, which `stored` finds out
+            budgeted = {cell.place for cell in cells if cell.needs is not None}
+            good += [record for record in records if record["status"] == "error" and place_of(record) in budgeted]
         if dry_run:
             _warn(notes, on_event)
             checksum_of = _checksums(place.machines)

@@ -40,10 +40,10 @@ def snapshot(
     The first repeat of every cell comes before the second of any, and within a repeat the data sets whose cells take
     less come first, so that what a short run has measured is useful; data sets marked optional, which take hours, come
     last. The same call continues, over days, until nothing is left. Limits are those the experiments declare. A cell
-    that ran into one is not tried again. Records of an experiment whose own code or declared cells have changed since
-    are dropped, and measured again. ``manifest.json`` in the folder says from which commits, on which machine, in how
-    many hours, and what is missing and why; it is written anew at the end of every call, about all experiments of all
-    calls.
+    that ran into one is not tried again, nor is one whose budget is a part of its time. Records of an experiment whose
+    own code or declared cells have changed since are dropped, and measured again. ``manifest.json`` in the folder says
+    from which commits, on which machine, in how many hours, and what is missing and why; it is written anew at the end
+    of every call, about all experiments of all calls.
 
     Parameters
     ----------

@@ -59,8 +59,10 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     Parameters
     ----------
     cells : list of Cell
+        Each after the one it depends on.
     records : list of dict
-        Those that count. Of each measurement one does: the newest, but a success before a later failure.
+        Those that count. Of each measurement one does: the newest, but a success before a later failure. An error does
+        only if the cell that determines the budget of its cell is stored without a success.
     machines : list of Machine
         Those that run cells now.
     checksum_of : callable
@@ -79,6 +81,8 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     for cell in cells:
         races.setdefault((cell.experiment, cell.dataset, cell.repeat), []).append(cell)
         for record in of_place.get(cell.place, ()):
+            if not _counts(record, cell, found):
+                continue
             checksum = checksum_of(cell, record)
             if any(record["key"] == machine.key(cell, checksum) for machine in machines):
                 found[cell.place] = record
@@ -89,15 +93,25 @@ def stored(cells, records, machines, checksum_of, *, any_machine=False):
     return found
 
 
+def _counts(record, cell, found):
+    """Whether a record counts; an error does if the cell that determines its budget has no success in `found`."""
+    return record["status"] != "error" or (cell.needs in found and found[cell.needs]["status"] != "ok")
+
+
 def _of_another(race, of_place, machines, checksum_of):
     """The last records of a race if one machine has made them all; else none, since a report shows the last ones."""
-    last = [(cell, of_place[cell.place][-1]) for cell in race if cell.place in of_place]
-    if len(last) < len(race):
-        return {}
-    there = {name: last[0][1]["environment"].get(name) for name in MACHINE}  # with others the keys below differ
-    for cell, record in last:
+    last = {}
+    for cell in race:
+        records = [record for record in of_place.get(cell.place, ()) if _counts(record, cell, last)]
+        if not records:
+            return {}
+        last[cell.place] = records[-1]
+    first = last[race[0].place]["environment"]
+    there = {name: first.get(name) for name in MACHINE}  # with others the keys below differ
+    for cell in race:
+        record = last[cell.place]
         checksum = checksum_of(cell, record)
         keys = (cell_key(cell, checksum, {**machine.environment(cell), **there}) for machine in machines)
         if record["key"] not in keys:
             return {}
-    return {cell.place: record for cell, record in last}
+    return last

@@ -203,6 +203,30 @@ def test_budget_without_a_time_is_an_error_that_says_so(tmp_path, make_experimen
     assert budgeted["error"].startswith("its budget is a part of the fit time of 'slow', which has none")
 
 
+@pytest.mark.parametrize("repeats", [None, "auto"])
+def test_a_budget_that_is_a_part_of_no_time_is_tried_again_with_that_time_only(
+    tmp_path, make_experiment, fake, repeats
+):
+    """So that a call with `retry=False` that is repeated comes to an end."""
+    experiment = make_experiment(fake("slow", "Hangs"), fake("quarter", depends_on="slow", budget_fraction=0.25))
+    again = {"results": tmp_path, "repeats": repeats, "retry": False}
+
+    def stored(limit, **changes):
+        summary = run(experiment, **again | changes, time_limit=limit, dry_run=True)
+        return [planned.stored for planned in summary.planned if planned.cell.repeat == 0]
+
+    assert [record["status"] for record in run(experiment, **again, time_limit=1).records] == ["timeout", "error"]
+    assert stored(1) == [True, True] and run(experiment, **again, time_limit=1).records == []
+    assert stored(2) == stored(1, retry=True) == [False, False]
+
+
+def test_a_budgeted_cell_that_fails_by_itself_is_tried_again(tmp_path, make_experiment, fake):
+    experiment = make_experiment(fake("slow"), fake("quarter", "Raises", depends_on="slow", budget_fraction=0.25))
+    run(experiment, results=tmp_path)
+    summary = run(experiment, results=tmp_path, retry=False, dry_run=True)
+    assert [planned.stored for planned in summary.planned] == [True, False]
+
+
 def test_absent_data_is_an_error_of_each_cell_and_starts_no_process(tmp_path, make_experiment, fake):
     settings = (Setting("absent", {}, loader="experiment_fakes:load_nothing"),)
     log = tmp_path / "log"

@@ -23,6 +23,13 @@ def environment(processor):
     return {"processor": processor, "n_threads": 1, "blas": "a blas"}
 
 
+def machine_here():
+    return SimpleNamespace(
+        environment=lambda cell: environment("here"),
+        key=lambda cell, checksum: cell_key(cell, checksum, environment("here")),
+    )
+
+
 @pytest.mark.parametrize(
     ("processors", "n_here", "n_anywhere"),
     [
@@ -37,15 +44,30 @@ def test_a_race_of_another_machine_counts_as_a_whole(make_experiment, fake, proc
     cells, _ = plan([make_experiment(fake("first"), fake("second"))], "quick")
     places = ("experiment", "scale", "dataset", "method", "repeat")
     records = [
-        {"key": cell_key(cell, "abc", environment(processor)), "environment": environment(processor)}
+        {"key": cell_key(cell, "abc", environment(processor)), "environment": environment(processor), "status": "ok"}
         | {name: getattr(cell, name) for name in places}
         for cell, processor in zip(cells, processors, strict=True)
         if processor is not None
     ]
-    machine = SimpleNamespace(
-        environment=lambda cell: environment("here"),
-        key=lambda cell, checksum: cell_key(cell, checksum, environment("here")),
-    )
     for any_machine, n_stored in ((False, n_here), (True, n_anywhere)):
-        found = stored(cells, records, [machine], lambda cell, record: "abc", any_machine=any_machine)
+        found = stored(cells, records, [machine_here()], lambda cell, record: "abc", any_machine=any_machine)
         assert len(found) == n_stored and all(record["method"] == place[3] for place, record in found.items())
+
+
+@pytest.mark.parametrize(
+    ("status", "processor", "n_here", "n_anywhere"),
+    [("timeout", "here", 2, 2), ("timeout", "there", 0, 2), ("ok", "here", 1, 1), ("ok", "there", 0, 0)],
+)
+def test_an_error_counts_if_its_budget_is_a_part_of_no_time(
+    make_experiment, fake, make_record, status, processor, n_here, n_anywhere
+):
+    quarter = fake("quarter", depends_on="slow", budget_fraction=0.25)
+    cells, _ = plan([make_experiment(fake("slow"), quarter)], "quick")
+    there = environment(processor)
+    records = [
+        make_record(key=cell_key(cell, "abc", there), environment=there, method=cell.method, status=ended)
+        for cell, ended in zip(cells, (status, "error"), strict=True)
+    ]
+    for any_machine, n_stored in ((False, n_here), (True, n_anywhere)):
+        found = stored(cells, records, [machine_here()], lambda cell, record: "abc", any_machine=any_machine)
+        assert len(found) == n_stored
