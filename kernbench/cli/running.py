@@ -47,8 +47,8 @@ class Repeats(click.ParamType):
     "--repeats",
     type=Repeats(),
     metavar="INTEGER|auto",
-    help="Repeats with different seeds; auto: 10 of fits below ten seconds, 5 below a minute, 3 below ten minutes, "
-    "else 1. [default: what the scale declares]",
+    help="Repeats with different seeds; auto: 10 of fits below ten seconds and 5 below a minute (or as often as "
+    "declared), 3 below ten minutes, else 1. [default: what the scale declares]",
 )
 @click.option(
     "--dataset",

@@ -56,9 +56,9 @@ def command(ctx, experiments, only, skip, scale, data, results, repeats, max_hou
     """Run all experiments, or those named, at paper scale, one fit at a time, on an idle machine.
 
     The first repeat of every fit comes before the second of any, and long fits come last, so that a run that is cut
-    short is useful; the same command continues it. Fits below ten seconds have ten repeats or more, those below a
-    minute five, those below ten minutes three, and longer ones one; limits are those that the experiments declare.
-    While other programs use the processor, the run waits and prints a message.
+    short is useful; the same command continues it. Fits below ten seconds have ten repeats and those below a minute
+    five (or as many as declared, if that is more), those below ten minutes three, and longer ones one; limits are those
+    that the experiments declare. While other programs use the processor, the run waits and prints a message.
 
     manifest.json, beside the records, lists their commits, the machine, the hours of each call, and what is missing and
     why. A checkout with uncommitted changes is rejected, and so is a folder with records of other code; records of an

@@ -57,9 +57,9 @@ def run(
     results : str or Path, default="results"
         Folder of the records.
     repeats : int or "auto", optional
-        Overrides the scale's number. "auto": ten repeats, or as many as declared, of cells whose first one took less
-        than ten seconds; five of those below a minute; three of those below ten minutes; one of longer ones and of
-        those that fail.
+        Overrides the scale's number. "auto": ten repeats of cells whose first one took less than ten seconds and five
+        of those below a minute, or as many as declared if that is more; three of those below ten minutes; one of longer
+        ones and of those that fail.
     jobs : int, default=1
         Cells at a time.
     threads : int, optional
