@@ -1,13 +1,16 @@
 """``kernbench fit`` to files in chunks and to folders, and what is told before and after such a pass."""
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fit_lines import outcome
 
-from kernbench.cli.models import fitting
+from kernbench.cli.models import blocks, fitting
+from kernbench.distributed import Distributed
+from kernbench.distributed.cluster.workers import WorkersLost
 from kernbench.saving import load as load_model
 
 DOUBLY = ("--estimator", "doublystochasticclassifier", "--set", "batch_size=32")
@@ -98,3 +101,16 @@ def test_a_model_is_saved_before_its_test_rows_are_read(kernbench, moons):
     result = kernbench(*args)
     assert result.exit_code == 2 and "broken.svm" in result.output
     assert "model saved to m.npz" in result.output and Path("m.npz").is_file()
+
+
+def test_workers_that_are_lost_for_good_are_told_with_what_to_do(moons, refused, monkeypatch):
+    def fit(*_):
+        raise WorkersLost("workers were lost 4 times in one pass over the rows: a worker was lost")
+
+    monkeypatch.setattr(blocks, "connected", nullcontext)
+    monkeypatch.setattr(Distributed, "fit", fit)
+    Path("parts").mkdir()
+    shutil.copy("table.csv", "parts")
+    told = refused("fit", "parts", "--estimator", "rocsvc", "--scheduler", "tcp://10.0.0.1:8786")
+    assert "workers of tcp://10.0.0.1:8786 were lost during the fit (workers were lost 4 times" in told
+    assert "give the same command again" in told

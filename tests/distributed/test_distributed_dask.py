@@ -3,6 +3,7 @@
 import signal
 import time
 from threading import Event, Thread, main_thread
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -39,8 +40,9 @@ dask = pytest.importorskip("dask", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 da = pytest.importorskip("dask.array", reason="dask.array is not installed")
 
+from kernbench.distributed.cluster.actors import Actors  # noqa: E402
 from kernbench.distributed.cluster.dask_blocks import DaskBlocks  # noqa: E402
-from kernbench.distributed.cluster.workers import addresses, free_bytes  # noqa: E402
+from kernbench.distributed.cluster.workers import WorkersLost, addresses, free_bytes, gathered_parts  # noqa: E402
 
 N = 18_000
 
@@ -499,9 +501,24 @@ def test_partitions_that_cannot_be_computed_again_are_named(examples):
             for nanny in cluster.workers.values():
                 nanny.process.process._process.kill()
 
-        with pytest.raises(RuntimeError, match=message):
+        with pytest.raises(WorkersLost, match=message):
             Distributed(ROCSVC(solver="adamax", callback=kill), client).fit(scattered, y)
         client.wait_for_workers(2)
         for rows, own in ((scattered, y), (da.from_array(X, chunks=(50, -1)), labels)):
-            with pytest.raises(RuntimeError, match=message):
+            with pytest.raises(WorkersLost, match=message):
                 Distributed(KernelSVC(), client).fit(rows, own)
+
+
+def test_workers_that_are_lost_again_and_again_are_one_kind_of_error(monkeypatch):
+    def lost(*_, **__):
+        raise OSError("a worker was lost")
+
+    monkeypatch.setattr(Actors, "_create", lost)
+    with pytest.raises(WorkersLost, match="lost 4 times in one pass over the rows: a worker was lost"):
+        Actors(None, [], None, None).call("ask", None)
+
+    def killed(*_, **__):
+        raise distributed.scheduler.KilledWorker("read", SimpleNamespace(address="tcp://10.0.0.2:1"), 3)
+
+    with pytest.raises(WorkersLost, match="all those workers died"):
+        gathered_parts(SimpleNamespace(gather=killed), [])

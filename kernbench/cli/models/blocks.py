@@ -43,13 +43,19 @@ class BlockFit:
         self.model, self.folder, self.label, self.scheduler, self.shape = (model, folder, label, scheduler, (0, 0))
 
     def fit(self):
-        """Fit; after Ctrl-C the model is the one reached so far."""
+        """Fit; after Ctrl-C the model is the one reached so far. Raise ValueError if workers are lost for good."""
         from kernbench.distributed import Distributed
+        from kernbench.distributed.cluster.workers import WorkersLost
 
         with connected(self.scheduler) as client:
             fitted = Distributed(self.model, client)
             try:
                 fitted.fit(self.folder, self.label)
+            except WorkersLost as error:
+                raise ValueError(
+                    f"workers of {self.scheduler} were lost during the fit ({error}): see in their logs why, which is "
+                    "often too little memory, and give the same command again, with more memory or smaller files"
+                ) from error
             finally:
                 self.model = getattr(fitted, "estimator_", self.model)
                 self.shape = getattr(fitted, "n_samples_", 0), getattr(fitted, "n_features_in_", 0)

@@ -4,7 +4,7 @@ import asyncio
 from concurrent.futures import CancelledError
 from contextlib import suppress
 
-from kernbench.distributed.cluster.workers import addresses, check_not_lost, lost
+from kernbench.distributed.cluster.workers import WorkersLost, addresses, check_not_lost, lost
 
 TRIES = 4  # of a call; workers may be lost in between
 
@@ -70,7 +70,7 @@ class Actors:
 
         Raises
         ------
-        RuntimeError
+        WorkersLost
             If workers are lost repeatedly, or parts cannot be recomputed.
         """
         for trial in range(tries):
@@ -92,7 +92,7 @@ class Actors:
             except lost() as error:
                 self._futures = None
                 if trial == tries - 1:
-                    raise RuntimeError(f"workers were lost {tries} times in one pass over the rows: {error}") from error
+                    raise WorkersLost(f"workers were lost {tries} times in one pass over the rows: {error}") from error
         return None
 
     async def _stop(self, number):

@@ -39,7 +39,7 @@ def chunks_of_files(client, folder, y, least_columns=0):
     """
     label, folder = column_of(y), Path(folder).absolute()  # workers may run elsewhere
     read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(folder)]
-    shapes = client.gather([client.submit(_shape_of, pair, pure=False) for pair in read], direct=True)
+    shapes = gathered_parts(client, [client.submit(_shape_of, pair, pure=False) for pair in read])
     read = [pair for pair, (n_rows, _) in zip(read, shapes) if n_rows]
     if not read:
         raise ValueError("the data hold no rows")
@@ -47,7 +47,7 @@ def chunks_of_files(client, folder, y, least_columns=0):
     chunks = [client.submit(_rows_of, pair, widest, pure=False) for pair in read]
     if y is not None and label is None:
         return chunks, y
-    labels = client.gather([client.submit(itemgetter(1), pair, pure=False) for pair in read], direct=True)
+    labels = gathered_parts(client, [client.submit(itemgetter(1), pair, pure=False) for pair in read])
     return chunks, None if any(part is None for part in labels) else np.concatenate(labels)
 
 

@@ -9,6 +9,10 @@ from kernbench._version import __version__
 POLL_SECONDS = 2.0  # between two requests for the list of workers
 
 
+class WorkersLost(RuntimeError):
+    """Workers of a cluster were lost, and what they held or computed cannot be made again."""
+
+
 def check_workers(client, module):
     """Raise ValueError unless there are workers, and all have this version of kernbench.
 
@@ -62,19 +66,21 @@ def _workers(client):
 
 
 def gathered_parts(client, futures):
-    """Return the results of futures, one for each part of rows or labels; RuntimeError if any were lost for good."""
+    """Return the results of futures, one for each part of rows or labels; WorkersLost if any were lost for good."""
+    from distributed.scheduler import KilledWorker
+
     try:
         return client.gather(futures, direct=True)
-    except CancelledError:
+    except (CancelledError, KilledWorker) as error:
         check_not_lost(futures)
-        raise
+        raise WorkersLost(str(error)) from error
 
 
 def check_not_lost(parts):
-    """Raise RuntimeError, which names the first one, if parts of the data cannot be computed again."""
+    """Raise WorkersLost, which names the first one, if parts of the data cannot be computed again."""
     for k, part in enumerate(parts):
         if part.status in ("lost", "cancelled"):
-            raise RuntimeError(
+            raise WorkersLost(
                 f"part {k} of the data was lost with its worker and cannot be computed again: give Dask collections or "
                 "delayed chunks, which can, in place of scattered data"
             )
