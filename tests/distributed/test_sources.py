@@ -554,3 +554,18 @@ def test_tensors_that_numpy_cannot_read_are_refused_with_what_to_do():
     for data, labels in (([rows], with_gradients[:, 0]), ([(rows, with_gradients[:, 0])], None)):
         with pytest.raises(ValueError, match=r"(labels or weights|y of chunk 0), a torch.Tensor, cannot be read"):
             fit(data, labels)
+
+
+def test_text_in_a_folder_that_cannot_be_read_in_blocks_is_named(tmp_path):
+    (tmp_path / "1.csv").write_text("1,2,0\n3,4,1\n")
+    for name in ("README", "notes.txt", "_SUCCESS", "1.csv.crc", "model.npz"):
+        (tmp_path / name).write_text("no rows")
+    assert FileBlocks(tmp_path, label=-1).n_rows == 2
+    (tmp_path / "2.csv.gz").write_bytes(gzip.compress(b"5,6,0\n"))
+    (tmp_path / "3.TSV").write_text("7\t8\t1\n")
+    with pytest.raises(ValueError, match=r"also holds 2\.csv\.gz, 3\.TSV, which cannot be read in blocks"):
+        FileBlocks(tmp_path, label=-1)
+    for k in (4, 5):
+        (tmp_path / f"{k}.svm.xz").touch()
+    with pytest.raises(ValueError, match=r"also holds 2\.csv\.gz, 3\.TSV, 4\.svm\.xz and 1 more"):
+        FileBlocks(tmp_path, label=-1)

@@ -89,8 +89,9 @@ def _shown(default):
 def command(ctx, data, estimator, settings, tune, label, test, test_size, chunk_rows, scheduler, seed, out, quiet):
     """Fit a model to DATA: a file (LIBSVM text, CSV, TSV or NPZ, plain or compressed) or the name of a data set.
 
-    A folder stands for all files in it (LIBSVM text, CSV, Parquet, NPY), which need not fit into memory; for NPY,
-    --label names the .npy file that holds the labels, or a folder of such files.
+    A folder stands for all files in it, which need not fit into memory: .svm, .svmlight, .libsvm, .csv, .parquet,
+    .arrow, .feather and .npy. Compressed text and .tsv files among them are an error. For .npy, --label names the
+    .npy file that holds the labels, or a folder of such files.
 
     A table has numbers only, apart from the labels. They are used as they are: a kernel needs columns of similar scale.
 

@@ -77,10 +77,11 @@ def read_file(
 
 def format_of(path):
     """Return ``"npz"``, ``"csv"`` or ``"svmlight"``, from the name or the content of a file."""
-    return _format_from_name(path) or _format_from_content(path)
+    return format_from_name(path) or _format_from_content(path)
 
 
-def _format_from_name(path):
+def format_from_name(path):
+    """Return the format of a file by its suffix, without that of a compression; None if it says nothing."""
     path = Path(path)
     name = path.stem if path.suffix.lower() in SUFFIXES else path.name
     return _FORMATS.get(Path(name).suffix.lower())

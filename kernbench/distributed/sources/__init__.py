@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kernbench.datasets.errors import EmptyFile
+from kernbench.datasets.readers.detect import format_from_name
 from kernbench.distributed.sources.arrays import ArraySource
 from kernbench.distributed.sources.columns import ColumnsSource
 from kernbench.distributed.sources.npy import NpySource
@@ -126,14 +127,32 @@ def _check_label(label, where):
 
 
 def files_of(path):
-    """Return the files that a path stands for: itself, or those in the folder, in the order of their names."""
+    """Return the files that a path stands for: itself, or those in the folder, in the order of their names.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing, or a folder that holds no file to read in blocks, or text that cannot be, too.
+    """
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     if not path.is_dir():
         return [path]
-    files = [file for file in path.iterdir() if file.suffix.lower() in SOURCES]
+    inside = list(path.iterdir())
+    files = [file for file in inside if file.suffix.lower() in SOURCES]
     if not files:
         raise ValueError(f"the folder {path} holds no file that can be read in blocks ({', '.join(SOURCES)})")
+    others = sorted(
+        file.name
+        for file in inside  # not archives, which may be models that were saved beside their rows
+        if file.suffix.lower() not in SOURCES and format_from_name(file) in ("csv", "svmlight")
+    )
+    if others:
+        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+        raise ValueError(
+            f"the folder {path} also holds {named}, which cannot be read in blocks: unpack or convert them to "
+            f"{', '.join(SOURCES)}, or move them to another folder"
+        )
     return sorted(files, key=lambda file: [int(part) if part.isdigit() else part for part in _split(file.name)])
 
 
