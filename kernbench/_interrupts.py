@@ -34,6 +34,15 @@ def deferred_interrupt():
 
 
 @contextmanager
+def undivided():
+    """Raise the KeyboardInterrupt of Ctrl-C after a step whose parts belong together, not within it."""
+    with deferred_interrupt() as interrupt:
+        yield
+    if interrupt.asked:
+        raise KeyboardInterrupt
+
+
+@contextmanager
 def ended_as_by_ctrl_c():
     """Let what the system or a closed terminal ends save and tell what there is, as after Ctrl-C."""
     with _handling(_handled_by(signal.SIG_DFL), signal.default_int_handler):  # nohup ignores SIGHUP

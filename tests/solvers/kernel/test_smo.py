@@ -1,5 +1,6 @@
 """SMO: worked numbers, an independent optimum, shrinking, caches, and a certified end."""
 
+import signal
 from functools import cache
 
 import numpy as np
@@ -168,6 +169,42 @@ def test_an_interrupt_of_a_new_gradient_leaves_that_of_the_coefficients(overlapp
     rows.interrupts, found = False, solver.solution()
     expected = solver.problem.objective(K @ found.coef, found.coef @ K @ found.coef, found.intercept)
     assert solver.objective() == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("step", ["restrict", "release"])
+def test_an_interrupt_where_other_coordinates_become_active_leaves_a_whole_state(overlapping, step, when):
+    X, y = overlapping
+
+    class Rows(KernelRows):
+        interrupts = True
+
+        def restrict(self, keep):
+            self._take("restrict", keep)
+
+        def release(self):
+            self._take("release")
+
+        def _take(self, name, *arguments):
+            interrupts = self.interrupts and name == step
+            if interrupts and when == "before":
+                raise KeyboardInterrupt
+            getattr(super(), name)(*arguments)
+            if interrupts:  # Python delivers signals when a call returns
+                signal.raise_signal(signal.SIGINT)
+
+    rows, K = Rows(X, Gaussian(3.0), dtype=np.float64), Gaussian(3.0)(X)
+    options = {"alpha": 1 / len(y), "tol": 1e-5, "classic_rows": 0, "working_set_size": 16}
+    solver = SMO(rows, y, **options)
+    with pytest.raises(KeyboardInterrupt):
+        solver.advance(10**6)
+    rows.interrupts, found = False, solver.solution()
+    assert rows.n_rows == len(solver.rounds.active.state.beta)
+    expected = solver.problem.objective(K @ found.coef, found.coef @ K @ found.coef, found.intercept)
+    assert solver.objective() == pytest.approx(expected, rel=1e-9)
+    result = driver.run(solver, tol=1e-5)
+    unbroken = driver.run(SMO(double_rows(X, Gaussian(3.0)), y, **options), tol=1e-5)
+    assert result.converged and result.objective == pytest.approx(unbroken.objective, rel=1e-6)
 
 
 def test_an_interrupt_of_an_extrapolation_leaves_the_gradient_of_the_coefficients(overlapping, monkeypatch):

@@ -7,6 +7,8 @@ since (Joachims 1999), and the conditions are tested on all.
 
 import numpy as np
 
+from kernbench._interrupts import undivided
+
 SHRINK_SHARE = 0.3  # leave coordinates out only if they are at least this share
 
 
@@ -51,8 +53,15 @@ class ActiveSet:
             members = self._leave_out(shrinkable, members)
         return members
 
-    def restore(self, members, tol):
-        """Activate all coordinates and compute their gradient; then leave out again those that satisfy the conditions.
+    def restore(self, members, tol, gradient):
+        """Activate all coordinates; then leave out again those that satisfy the conditions.
+
+        Parameters
+        ----------
+        members : ndarray of intp
+        tol : float
+        gradient : ndarray
+            The `full_gradient`.
 
         Returns
         -------
@@ -64,8 +73,7 @@ class ActiveSet:
         was_active = np.zeros(self._problem.n, dtype=bool)
         was_active[self.indices] = True
         members = self.indices[members]
-        self.whole.e[:] = self.full_gradient(count=True)
-        self.activate_all()
+        self.activate_all(gradient)
         violation = self.state.violation(self._with_bias)
         if violation > tol:
             shrinkable = self.state.shrinkable(self._with_bias) & ~was_active
@@ -74,11 +82,13 @@ class ActiveSet:
                 members = self._leave_out(shrinkable, members)
         return members, violation
 
-    def activate_all(self):
-        """Activate all coordinates; the caller computes the gradient of those that were left out."""
+    def activate_all(self, gradient):
+        """Activate all coordinates, and set their gradient."""
         self.write_back()
-        self._rows.release()
-        self.indices, self._dropped, self.state = None, [], self.whole
+        with undivided():  # rows and state are those of the same coordinates
+            self._rows.release()
+            self.indices, self._dropped, self.state = None, [], self.whole
+            self.whole.e[:] = gradient
 
     def write_back(self):
         """Copy the active coefficients and their gradient to `whole`."""
@@ -93,8 +103,7 @@ class ActiveSet:
         used = np.flatnonzero(whole.beta)
         # The longest step: after Ctrl-C in it the same coordinates are active as before.
         products = self._rows.product(np.arange(self._problem.n), used, whole.beta[used])
-        self.activate_all()
-        whole.e[:] = whole.linear - products - whole.ridge * whole.beta
+        self.activate_all(whole.linear - products - whole.ridge * whole.beta)
 
     def start_gradient(self, initial, reach):
         """Do so at the start, from K times the coefficients of `initial` if that is known and saves work.

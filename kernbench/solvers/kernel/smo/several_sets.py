@@ -15,6 +15,7 @@ Shrinking (`active_set`) leaves out coordinates that will stay at their bound.
 
 import numpy as np
 
+from kernbench._interrupts import undivided
 from kernbench.solvers.kernel.smo.rounds import Rounds
 
 INNER_ACCURACY = 0.1  # a set is solved until its violation is this share of the global one
@@ -52,7 +53,9 @@ class SeveralSets(Rounds):
                     if self.converged or self.stagnation.stuck:
                         return 0
                 else:
-                    self.members, self.violation = self.active.restore(self.members, tol)
+                    gradient = self.active.full_gradient(count=True)
+                    with undivided():  # members are positions among the active coordinates
+                        self.members, self.violation = self.active.restore(self.members, tol, gradient)
                 continue
             self.core.load(self.inner, self.rows, self.members, self.active.state)
             steps = self._solve(max(0.5 * tol, INNER_ACCURACY * self.violation), 100 * len(self.members))
@@ -73,7 +76,8 @@ class SeveralSets(Rounds):
                 self._start_anew()
         elif self.shrinking and self.count - self.last_shrunk >= SHRINK_EVERY:
             self.last_shrunk = self.count
-            self.members = self.active.shrink(self.members)
+            with undivided():
+                self.members = self.active.shrink(self.members)
         return steps
 
     def _choose(self, tol):
