@@ -1,13 +1,14 @@
 """The parts of a certificate by themselves: bounds are the best of their kind, and cover what they claim to cover."""
 
 import tracemalloc
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from kernbench.kernels import Gaussian, Laplacian, Precomputed
+from kernbench.kernels import Gaussian, Laplacian, Precomputed, Sigmoid
 from kernbench.kernels.rows import KernelRows
 from kernbench.losses.duality import best_multiple
 from kernbench.losses.margin import MARGIN_LOSSES, Hinge
@@ -149,6 +150,17 @@ def test_errors_of_the_terms_of_sums_and_products_add_up():
     for dtype in ("float32", "float64"):
         least = error_of_values(one, dtype, X) + error_of_values(other, dtype, X)
         assert least <= error_of_values(one * other, dtype, X) and least <= error_of_values(one + other, dtype, X)
+
+
+def test_terms_of_a_sigmoid_that_cancel_count_in_extended_precision():
+    rng = np.random.default_rng(0)
+    rows, kernel = np.column_stack([1e4 + 1e-5 * rng.normal(size=20), rng.normal(size=20)]), Sigmoid(1.0, -1e8)
+    space, of_rows = Expansion(kernel, rows), [[Fraction(value) for value in row] for row in rows.tolist()]
+    exact = np.tanh([[float(x[0] * z[0] + x[1] * z[1] - 10**8) for z in of_rows] for x in of_rows])
+    rounding = 4 * np.finfo(float).eps  # of `exact`, in float64
+    error = float(np.abs(space._values(np.arange(20), np.arange(20)) - exact).max())
+    assert error <= (space.value_error + rounding) * np.diagonal(exact).max()
+    assert space.value_error >= 1e8 * extended.EPS
 
 
 def test_a_rounding_error_that_is_not_a_number_certifies_nothing():

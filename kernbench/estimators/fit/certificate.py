@@ -67,8 +67,8 @@ class Examined:
 
     @cached_property
     def largest(self):
-        """The largest k(x, x) of rows that count, which bounds |k(x, z)| if anything is certified: if the kernel is
-        semi-definite.
+        """The largest magnitude of k(x, x) of rows that count, which bounds |k(x, z)| if anything is certified: if the
+        kernel is semi-definite.
 
         For weights a bound on the norms of these rows.
         """
@@ -76,7 +76,7 @@ class Examined:
             return _largest_entry(self.X, self.counted) * float(np.sqrt(self.n_terms))
         if type(self.kernel).diagonal is Kernel.diagonal:
             return 1.0
-        diagonal = self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal()
+        diagonal = np.abs(self.kernel.diagonal(self.X) if self.rows is None else self.rows.diagonal())
         return float(np.max(diagonal if self.counted is None else diagonal[self.counted]))
 
     @cached_property

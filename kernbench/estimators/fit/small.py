@@ -148,8 +148,9 @@ def _is_certified(small, problems):
     follow, with their certificates.
     """
     kernel, rows = small.kernel, problems.kernel
-    if not kernel.is_semi_definite and shows_negative_curvature(
-        kernel, small.X, np.abs(problems.dual_coef).sum(axis=0), balanced=small.balanced
+    if not kernel.is_semi_definite and (
+        problems.largest == 0.0  # no k(x, x) is positive, so that it bounds no value
+        or shows_negative_curvature(kernel, small.X, np.abs(problems.dual_coef).sum(axis=0), balanced=small.balanced)
     ):
         return False
     has_terms = kernel.translation_invariant and kernel.norm_factor is not None

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from kernbench.kernels import blocks
 from kernbench.kernels.functions import Cauchy, Gaussian, Laplacian, Linear, Polynomial, Sigmoid
-from kernbench.problems.certificate.kernel_values import error_of_values
+from kernbench.problems.certificate.kernel_values import error_of_sigmoid, error_of_values, most_stored
 
 LONG = np.longdouble
 EPS = float(np.finfo(LONG).eps)
@@ -89,8 +89,12 @@ class Expansion:
         self.formula = FORMULAS.get(type(kernel))
         self.work = self.columns.work if self.columns else n * n * (1 if self.is_given else X.shape[1] + 10)
         degree = int(kernel.degree) if isinstance(kernel, Polynomial) else 1
-        has_formula = self.columns or self.is_given or self.formula
-        self.value_error = EPS * 4 * degree * (d + 8) if has_formula else error_of_values(kernel, np.float64, X)
+        if isinstance(kernel, Sigmoid):
+            self.value_error = error_of_sigmoid(EPS, kernel, X, most_stored(X))
+        elif self.columns or self.is_given or self.formula:
+            self.value_error = EPS * 4 * degree * (d + 8)
+        else:
+            self.value_error = error_of_values(kernel, np.float64, X)
         self._used, self._kept = None, []  # columns of the last product, and its kernel values, if they are kept
 
     def scores(self, coef):

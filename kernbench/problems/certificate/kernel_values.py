@@ -10,7 +10,7 @@ from kernbench.kernels.constants import EPS
 from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
-from kernbench.kernels.functions import DotProduct, ExponentialChiSquared, Matern, Polynomial
+from kernbench.kernels.functions import DotProduct, ExponentialChiSquared, Matern, Polynomial, Sigmoid
 from kernbench.problems.certificate.closest_rows import least_distance
 
 TABLE_OF_MATERN = 1e-12  # error of its interpolation in float64; that in float32 is below 8 eps
@@ -42,6 +42,8 @@ def error_of_values(kernel, dtype, X, row_terms=None):
         return eps * sums * int(kernel.degree)
     if isinstance(kernel, DotProduct):
         return eps * sums * max(4.0, _degree(kernel, X))
+    if isinstance(kernel, Sigmoid):
+        return error_of_sigmoid(eps, kernel, X, n_entries)
     if isinstance(kernel, ExponentialChiSquared):
         return eps * max(4.0 * sums, _of_quotients(kernel, n_entries, X, storage))
     if not kernel.translation_invariant or X.shape[0] == 0:
@@ -61,6 +63,31 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     others = terms[terms <= limit * kernel.norm_factor]
     by_products = _of_distances(eps, n_entries, float(others.max(initial=0.0)) / kernel.norm_factor)
     return max(by_products, eps * (8.0 + X.shape[1] + 3.0 * math.sqrt(square)))
+
+
+def error_of_sigmoid(eps, kernel, X, n_entries):
+    """Return a bound on the error of values tanh(t), t = scale <x, z> + c, relative to the largest k(x, x).
+
+    Rounding of the rows and of the sum of d products moves scale <x, z> by at most eps (d + 8) / 2 times scale |x| |z|,
+    that of c and of t adds eps (|c| + scale |x| |z|), and no slope of tanh exceeds 1. The two terms of t may cancel,
+    and then the error is far above eps t.
+
+    Parameters
+    ----------
+    eps : float
+        Of the precision of the values.
+    kernel : Sigmoid
+    X : ndarray or CSR matrix of shape (n, d)
+    n_entries : int
+        The largest number of terms of <x, z>.
+    """
+    sums, square = n_entries + 8.0, kernel.scale * float(squared_norms(X).max(initial=0.0))
+    change = sums * square + 2.0 * abs(kernel.c)
+    if change == 0.0 or X.shape[0] == 0:  # all values are 0
+        return 4.0 * eps * sums
+    diagonal = kernel.diagonal(X)
+    largest = max(0.0, float(diagonal.max())) or -float(diagonal.min())  # magnitudes, if none is positive
+    return eps * (4.0 * sums + change / largest) if largest > 0.0 else math.inf
 
 
 def _degree(kernel, X):

@@ -9,7 +9,7 @@ from scipy import sparse
 from kernbench import KernelNoveltyDetector, KernelSVC
 from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
-from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian, Matern
+from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian, Matern, Sigmoid
 from kernbench.kernels import rows as compiled
 from kernbench.problems.certificate.kernel_values import error_of_values
 from kernbench.problems.certificate.risks import MarginRisk
@@ -116,6 +116,27 @@ def test_bound_of_power_series_grows_with_their_degree(degree, dtype, global_ran
     error = np.abs(compiled.KernelRows(X, kernel, dtype=dtype).batch(np.arange(400)) - exact).max() / exact.max()
     assert error <= error_of_values(kernel, dtype, X)
     assert error_of_values(DotProduct.exponential(20), dtype, X) == error_of_values(DotProduct(), dtype, X)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("c", [0.0, -1.0, -1e4, 1e-3])
+def test_bound_of_sigmoid_values_grows_with_the_argument_of_tanh(c, dtype, global_random_seed):
+    """Its two terms may cancel, and their rounding remains."""
+    X = 0.3 * np.random.default_rng(global_random_seed).normal(size=(60, 3))
+    X[:, 0] += max(0.0, -c) ** 0.5
+    kernel, wide = Sigmoid(1.0, c), X.astype(np.longdouble)
+    exact = np.tanh(wide @ wide.T + np.longdouble(c))
+    error = np.abs(compiled.KernelRows(X, kernel, dtype=dtype).batch(np.arange(60)) - exact).max()
+    assert error <= error_of_values(kernel, dtype, X) * np.diagonal(exact).max()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_sigmoid_whose_float32_values_are_all_zero_is_not_certified():
+    y = np.tile([-1.0, 1.0], 20)
+    X = np.column_stack([np.full(40, 1e4), y])  # 1e8 + y y' in float32 is 1e8
+    model = KernelSVC("sigmoid", gamma=1.0, coef0=-1e8, dtype="float32").fit(X, y)
+    optimum = 0.5 / np.tanh(1.0) / 40  # of f(x) = y, whose margins are 1
+    assert not model.converged_ and model.objective_ - model.duality_gap_ <= optimum * (1 + 1e-6)
 
 
 def test_few_rows_are_all_measured():
