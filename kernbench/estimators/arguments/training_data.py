@@ -5,12 +5,11 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from kernbench.kernels.domain import is_precomputed
+from kernbench.kernels.domain import asymmetry, is_precomputed
 from kernbench.validation.foreign import host_array
 from kernbench.validation.rows import check_rows
 
 ASYMMETRY = 1e-5  # share of the largest entry; kernel matrices computed in float32 differ from their transpose by 1e-6
-COMPARED_ROWS = 64  # a tenth of the time of a fit, or less
 
 
 def check_training_data(model, X, y, sample_weight, *, kernel=None, all_classes=False):
@@ -168,20 +167,14 @@ def distinct_labels(y, **options):
 
 
 def check_square(X, kernel):
-    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric.
-
-    With more than `COMPARED_ROWS` rows only the entries between this many, evenly spread, are compared: to compare all
-    entries would take as long as a fit.
-    """
+    """Raise ValueError if `kernel` is precomputed and its training matrix X is not square and symmetric, as far as the
+    entries that `asymmetry` compares show."""
     if not is_precomputed(kernel):
         return
-    n = X.shape[0]
-    if n != X.shape[1]:
+    if X.shape[0] != X.shape[1]:
         raise ValueError(f"a precomputed training kernel must be a square matrix, got shape {X.shape}")
-    rows = np.linspace(0, n - 1, COMPARED_ROWS).astype(np.intp) if n > COMPARED_ROWS else None
-    values = X if rows is None else X[np.ix_(rows, rows)]
-    difference = float(np.abs(values - values.T).max())
-    if difference > 0.0 and difference > ASYMMETRY * (largest := float(np.abs(values).max())):
+    difference, largest = asymmetry(X)
+    if difference > ASYMMETRY * largest:
         raise ValueError(
             "a precomputed training kernel must be a symmetric matrix: X and its transpose differ by up to "
             f"{difference:.3g}, the largest entry there is {largest:.3g}. If only rounding makes them differ, pass "

@@ -14,7 +14,7 @@ from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.certify import allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
-from kernbench.problems.certificate.kernel_values import error_of_values, most_stored
+from kernbench.problems.certificate.kernel_values import asymmetry_of_values, error_of_values, most_stored
 from kernbench.solvers.base import Solution
 
 KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
@@ -86,16 +86,21 @@ class Examined:
         return None if problem is None or problem.weights.all() else problem.weights > 0.0
 
     @cached_property
+    def asymmetry(self):
+        """The error of a kernel value, relative to the largest, if the solver takes kernel rows: row i for column i."""
+        return 0.0 if self.rows is None else asymmetry_of_values(self.kernel, self.X)
+
+    @cached_property
     def value_error(self):
-        """Bounds on the error of a kernel value, relative to the largest, in this precision and in float64."""
+        """Bounds on the error of a kernel value, relative to the largest: as the solver takes it, and in float64."""
         kernel = self.kernel
         if kernel.routine == "precomputed":
-            return (float(np.finfo(self.dtype).eps) if self.dtype == "float32" else 0.0), 0.0
+            return self.asymmetry + (float(np.finfo(self.dtype).eps) if self.dtype == "float32" else 0.0), 0.0
         has_terms = kernel.norm_factor is not None and hasattr(self.rows, "row_terms")
         terms = self.rows.row_terms() if has_terms else None
         in_float64 = error_of_values(kernel, "float64", self.X, terms)
         own = in_float64 if self.dtype == "float64" else error_of_values(kernel, self.dtype, self.X, terms)
-        return own, in_float64
+        return own + self.asymmetry, in_float64
 
     def is_indefinite(self, solution, objective, gap):
         """Whether the kernel shows negative curvature."""
@@ -175,7 +180,8 @@ class Examined:
             of_risk = self.risk.change(objective, float(np.abs(errors[self.risk.problem.weights > 0.0]).max()))
         else:
             of_risk = self.risk.change(objective, self._error_of_scores(errors_of, n_rows, rng))
-        unit = self.value_error[1] + DOUBLE * (len(used) + (n_updates if known is None else 0))
+        n_updates, asymmetry = (n_updates, self.asymmetry) if known is None else (0, 0.0)  # else they were measured
+        unit = self.value_error[1] + asymmetry + DOUBLE * (len(used) + n_updates)
         return measured(self.risk, objective, coef, self.largest, unit, of_norm, of_risk)
 
     def _error_of_scores(self, errors_of, n_rows, rng):

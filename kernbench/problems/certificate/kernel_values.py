@@ -6,7 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.kernels.base import row_sums, squared_norms
+from kernbench.kernels.blocks import block
 from kernbench.kernels.constants import EPS
+from kernbench.kernels.domain import asymmetry, compared_rows
 from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
 from kernbench.kernels.engine.operands.prepared import chunks, prepare, storage_of
@@ -88,6 +90,21 @@ def error_of_sigmoid(eps, kernel, X, n_entries):
     diagonal = kernel.diagonal(X)
     largest = max(0.0, float(diagonal.max())) or -float(diagonal.min())  # magnitudes, if none is positive
     return eps * (4.0 * sums + change / largest) if largest > 0.0 else math.inf
+
+
+def asymmetry_of_values(kernel, X):
+    """Return by how much k(x, z) and k(z, x) differ, relative to the largest value, as far as some rows of X show.
+
+    Solvers take row i of the kernel matrix for column i, predictions take the columns. Matrices and functions of the
+    user may differ from their transpose by rounding; for other kernels it is 0.
+    """
+    if kernel.calls_python:
+        rows = X[compared_rows(X.shape[0])]
+        X = block(kernel, rows, rows, dtype=np.float64)
+    elif kernel.routine != "precomputed":
+        return 0.0
+    difference, largest = asymmetry(X)
+    return difference / largest if difference > 0.0 else 0.0
 
 
 def _degree(kernel, X):

@@ -1,13 +1,15 @@
 """A precomputed kernel matrix must be square and symmetric, for every estimator that takes one."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
 
 from kernbench import KernelSVC
 from kernbench._models import MODELS
-from kernbench.estimators.arguments.training_data import ASYMMETRY, COMPARED_ROWS
+from kernbench.estimators.arguments.training_data import ASYMMETRY
+from kernbench.kernels.domain import COMPARED_ROWS
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -81,3 +83,26 @@ def test_landmarks_are_rows_with_weight(model, landmarks):
     if model.name == "ROCSVC":  # other solvers draw batches, of other rows
         np.testing.assert_allclose(weighted.decision_function(K), plain.decision_function(K[:, used]), atol=1e-6)
     assert weighted.predict(K).shape == (N,)
+
+
+def by_function(A, B):
+    """K with factors that differ by the order of the rows, by less than is refused."""
+    return np.exp(-0.2 * ((A[:, None] - B) ** 2).sum(axis=2)) * (1.0 + 1e-4 * np.tanh(A[:, :1] - B[:, 0]))
+
+
+@pytest.mark.parametrize("solver", ["smo", "sdca"])
+@pytest.mark.parametrize("kernel", ["precomputed", by_function], ids=["matrix", "function"])
+def test_asymmetry_is_in_the_gap(kernel, solver):
+    """Solvers take rows for columns, predictions take columns."""
+    matrix = K + 0.9 * ASYMMETRY * np.triu(np.ones_like(K), 1) if kernel == "precomputed" else by_function(X, X)
+    rows = matrix if kernel == "precomputed" else X
+    options = {"C": 10.0, "tol": 1e-8, "solver": solver, "random_state": 0, "max_iter": 10**6}
+    with warnings.catch_warnings(action="ignore"):
+        model = KernelSVC(kernel, **options).fit(rows, Y)
+    scores, coef = model.decision_function(rows), model.dual_coef_[0]
+    losses = np.maximum(0.0, 1.0 - np.where(Y == 1, 1.0, -1.0) * scores)
+    norm = coef @ (scores[model.support_] - model.intercept_)
+    objective = 0.5 * norm / (10.0 * N) + losses.mean()
+    best = KernelSVC("precomputed", C=10.0, tol=1e-9).fit((matrix + matrix.T) / 2, Y)
+    assert abs(objective - model.objective_) <= model.duality_gap_ + 1e-12
+    assert model.objective_ - model.duality_gap_ <= best.objective_ + 1e-12
