@@ -75,11 +75,14 @@ def weighted_scale(X, weights):
         variance = (weights @ wide.power(2)).sum() / n_entries - mean**2
         if not mean**2 <= variance:  # the difference loses digits: two passes
             n_stored = np.diff(wide.indptr)
-            squares = np.repeat(weights, n_stored) @ np.square(wide.data - mean)
-            variance = (squares + weights @ (X.shape[1] - n_stored) * mean**2) / n_entries
+            each, of_zeros, centred = np.repeat(weights, n_stored), weights @ (X.shape[1] - n_stored), wide.data - mean
+            variance = (each @ np.square(centred) + of_zeros * mean**2) / n_entries
+            variance -= ((each @ centred - of_zeros * mean) / n_entries) ** 2
     else:
         mean = (weights @ X).sum() / n_entries
-        variance = (weights @ np.square(X - mean)).sum() / n_entries
+        centred = X - mean
+        variance = (weights @ np.square(centred)).sum() / n_entries
+        variance -= ((weights @ centred).sum() / n_entries) ** 2  # the rounding of the mean
     check_variance(variance, mean, lambda: has_unequal_entries(X[weights > 0]))
     return 1.0 / (X.shape[1] * variance) if is_spread(variance, mean) else 1.0
 

@@ -118,6 +118,13 @@ def test_the_weighted_scale_of_sparse_rows_far_from_the_origin_keeps_its_digits(
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
+def test_the_weighted_scale_of_many_equal_entries_is_that_of_a_constant(storage):
+    """Rounding of the mean grows with the number of rows."""
+    X, weights = np.full((300_000, 2), 0.1), np.random.default_rng(0).random(300_000)
+    assert weighted_scale(storage(X), weights) == 1.0
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("unit", [1e-160, 1e-170])
 def test_a_weighted_variance_that_underflows_asks_to_scale_the_features(storage, unit):
     X, weights = np.zeros((4, 2)), np.array([1.0, 2.0, 1.0, 0.0])
