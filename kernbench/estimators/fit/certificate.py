@@ -229,7 +229,7 @@ class ExaminedKernel:
         )
 
 
-def certified(examined, result, tol, *, stops_by_gap=False):
+def certified(examined, result, tol, *, stops_by_gap=False, n_earlier=0):
     """Return a FitResult with the objective, gap and status of the model that is returned.
 
     Parameters
@@ -240,6 +240,8 @@ def certified(examined, result, tol, *, stops_by_gap=False):
     tol : float
     stops_by_gap : bool, default=False
         Whether the solver's rule compares `tol` with its gap, so that without one it has not converged.
+    n_earlier : int, default=0
+        Iterations of earlier runs, from whose scores the solver continued its updates.
     """
     if examined is None or result.objective_of_sample is not None:
         return result
@@ -254,7 +256,7 @@ def certified(examined, result, tol, *, stops_by_gap=False):
         return result
     if not isinstance(examined, Examined):  # the solver's own bound is that of the model
         return replace(result, status=_status(result.status, result, tol))
-    n_updates = 2 * result.n_iter if examined.rows is not None else 0
+    n_updates = 2 * (n_earlier + result.n_iter) if examined.rows is not None else 0
     known = examined.known(solution, objective, gap, n_updates)
     if n_updates and not known.total <= allowed(objective, gap, tol) and _is_cheap(examined, solution):
         problem = examined.risk.problem

@@ -147,25 +147,29 @@ class Runs:
         """Solve problem k for every strength within `budget` seconds; return the seconds used."""
         results, taken = self.results[k], 0.0
         initial = problem.start(data.now)
+        n_earlier = 0 if initial is None else initial.n_iter
         for c, strength in enumerate(self.strengths):
             if self.stop.is_set():
                 break
             if c > 0:
                 initial = problem.next_start(results[c - 1].solution, self.strengths[c - 1], strength)
+                n_earlier += results[c - 1].n_iter
+            if initial is None or not initial.state:  # scores are computed again, from the coefficients
+                n_earlier = 0
             seconds = None if budget is None else max(0.0, budget - taken) / (len(self.strengths) - c)
             number = k * len(self.strengths) + c
-            results[c] = result = self._solve(problem, data, strength, initial, seconds, number)
+            results[c] = result = self._solve(problem, data, strength, initial, seconds, number, n_earlier)
             taken += result.seconds
             if result.status == INTERRUPTED:
                 self._interrupt()
         return taken
 
-    def _solve(self, problem, data, strength, initial, seconds, number):
+    def _solve(self, problem, data, strength, initial, seconds, number, n_earlier):
         task, tol, name = self.task, self.model.tol, self._name_of_run(problem, strength)
         limit = iteration_limit(self.model, task.entry, problem.n_rows, task.n_values, task.loss_name)
         with self.report.run(number, name) as reports:
             run = partial(self._run, problem, strength=strength, name=name, reports=reports)
-            before, result, examined = run(data.now, initial, limit, seconds)
+            before, result, examined = run(data.now, initial, limit, seconds, n_earlier=n_earlier)
             left = None if seconds is None else seconds - result.seconds
             has_time = result.n_iter < limit and (left is None or left > 0.0)
             if has_time and may_widen(task, data.now) and is_too_rounded(before, result):
@@ -184,10 +188,11 @@ class Runs:
                 result = better_of_smaller(problem, data.now, strength, examined, result, tol, stop=self.stop)
         return result
 
-    def _run(self, problem, data, initial, limit, seconds, *, strength, name, reports, counted=0):
+    def _run(self, problem, data, initial, limit, seconds, *, strength, name, reports, counted=0, n_earlier=0):
         """Run a solver from its start to its end.
 
-        `counted` kernel evaluations, which `data` did not make, are added to its own.
+        `counted` kernel evaluations, which `data` did not make, are added to its own. `initial` holds the updates of
+        `n_earlier` iterations.
 
         Returns
         -------
@@ -230,7 +235,9 @@ class Runs:
         try:
             with within_floats(self.model, task):
                 examined = problem.examined(data, solver, strength)
-                found = certified(examined, result, self.model.tol, stops_by_gap=task.entry.stops_by_gap)
+                found = certified(
+                    examined, result, self.model.tol, stops_by_gap=task.entry.stops_by_gap, n_earlier=n_earlier
+                )
         except KeyboardInterrupt:  # the solution is kept, without a certificate
             examined, found = None, replace(result, gap=None, status=INTERRUPTED)
         return result.status, found, examined

@@ -316,6 +316,19 @@ def test_runs_that_end_while_rows_are_left_out_are_examined_on_all(C):
     assert lower <= min(objectives) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("by_path", [False, True])
+def test_rounding_of_the_updates_of_earlier_runs_stays_in_the_gap(by_path):
+    """A second run for the same C has nothing left to do, and continues from the scores that the first one updated."""
+    X, y = make_classification(300, 8, n_informative=5, flip_y=0.1, random_state=0)
+    model = KernelSVC(gamma=0.1, C=10.0, dtype="float64", warm_start=True)
+    if by_path:
+        first, second = ((one.n_iter_[0], one.duality_gap_) for one in model.path(X, y, [10.0, 10.0]))
+    else:
+        first, second = ((model.fit(X, y).n_iter_[0], model.duality_gap_) for _ in range(2))
+    assert first[0] > 500 and second[0] == 0
+    assert second[1] == pytest.approx(first[1], rel=1e-9)
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_a_path_from_a_tiny_C_does_not_multiply_rounding(loss):
     """Products with the kernel are first known to a rounding of 1, and grow with C: gaps were far too small."""

@@ -107,9 +107,9 @@ def test_time_that_a_strength_leaves_is_that_of_the_next_ones():
     given, runs = [], Runs.__new__(Runs)
     runs.results, runs.strengths, runs.stop = [[None] * 3], [1.0, 2.0, 3.0], Event()
 
-    def solve(problem, data, strength, initial, seconds, number):
+    def solve(problem, data, strength, initial, seconds, number, n_earlier):
         given.append(seconds)
-        return SimpleNamespace(seconds=0.5, status="converged", solution=None)
+        return SimpleNamespace(seconds=0.5, status="converged", solution=None, n_iter=0)
 
     runs._solve = solve
     problem = SimpleNamespace(start=lambda data: None, next_start=lambda *arguments: None)
