@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from kernbench.report.records.cells import run_of
+from kernbench.report.text import listed
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "reports" / "records.jsonl.xz"
@@ -63,11 +64,12 @@ class Records:
             Those without records count for nothing.
         """
         environments = [record["environment"] for place in places for record in self.of(*place).values()]
-        processors = sorted({e["processor"].replace("(R)", "").removesuffix(" Processor") for e in environments})
+        names = {e["processor"].replace("(R)", "") for e in environments}
+        processors = sorted({name.replace(" Processor (", " (").removesuffix(" Processor") for name in names})
         kernels = sorted({e["blas"].split()[-1] for e in environments})  # which code OpenBLAS chose for the processor
         threads = sorted({e["n_threads"] for e in environments})
         commits = {environment["git_commit"] for environment in environments}
         mixed = f", measured at {len(commits)} commits" if len(commits) > 1 else ""
         blas = f"OpenBLAS kernels {' or '.join(kernels)}"
         count = f"{' or '.join(map(str, threads))} thread{'s' if threads != [1] else ''}"
-        return f"{' and '.join(processors)}, {blas}, {count}{mixed}"
+        return f"{listed(processors)}, {blas}, {count}{mixed}"
