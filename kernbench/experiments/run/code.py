@@ -73,8 +73,9 @@ MEASURE_ALIKE = {
         "too large for a kernel, landmarks and rows held out without a weight or range, indefinite kernels in ranges "
         "of ranks, asymmetric matrices, sigmoids whose terms cancel, updates before a warm start, validation rows; "
         "indices of data frames in files, precision and width of rows on clusters; Ctrl-C while rows are left out, in "
-        "forks and in last fits; gaps of pair losses at tolerances far below the default, by at most 2 % of a gap. "
-        "Other searches and fits have the same numbers, to the bit",
+        "forks and in last fits. Late digits of the objectives and gaps of pair losses, and of gaps along paths: at "
+        "most 2 % of a gap far below the default tolerance, with the same coefficients. Other searches and fits have "
+        "the same numbers, to the bit",
     )
 }
 _NAME = re.compile(r"kernbench\.experiments\.[\w.]+(:\w+)?")
