@@ -163,6 +163,16 @@ def test_terms_of_a_sigmoid_that_cancel_count_in_extended_precision():
     assert space.value_error >= 1e8 * extended.EPS
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_terms_of_a_sigmoid_that_have_one_sign_do_not_cancel(sign):
+    """However large they are: where tanh is flat, their rounding does not show."""
+    rows, kernel = sign * np.random.default_rng(0).uniform(size=(30, 6)) * np.logspace(-3, 6, 30)[:, None], Sigmoid(0.5)
+    exact, values = np.tanh(0.5 * (rows @ rows.T)), kernel(rows.astype(np.float32), rows.astype(np.float32))
+    error = error_of_values(kernel, "float32", rows)
+    assert np.abs(values - exact).max() <= error * np.diagonal(exact).max() and error < 1e-5
+    assert error_of_values(kernel, "float32", np.vstack([rows, -rows])) > 1.0
+
+
 def test_a_rounding_error_that_is_not_a_number_certifies_nothing():
     X, y = np.ones((4, 1)), np.array([1.0, 1.0, -1.0, 1.0])
     risk = MarginRisk(MarginProblem(KernelRows(X, Gaussian()), y, alpha=1e30, fit_intercept=False))

@@ -71,8 +71,9 @@ def error_of_sigmoid(eps, kernel, X, n_entries):
     """Return a bound on the error of values tanh(t), t = scale <x, z> + c, relative to the largest k(x, x).
 
     Rounding of the rows and of the sum of d products moves scale <x, z> by at most eps (d + 8) / 2 times scale |x| |z|,
-    that of c and of t adds eps (|c| + scale |x| |z|), and no slope of tanh exceeds 1. The two terms of t may cancel,
-    and then the error is far above eps t.
+    that of c and of t adds eps (|c| + scale |x| |z|), and no slope of tanh exceeds 1. The terms of t may cancel, and
+    then the error is far above eps t. They cannot where all have one sign: then the error of tanh(t) relative to itself
+    is at most that of t, since t tanh'(t) <= tanh(t).
 
     Parameters
     ----------
@@ -85,11 +86,17 @@ def error_of_sigmoid(eps, kernel, X, n_entries):
     """
     sums, square = n_entries + 8.0, kernel.scale * float(squared_norms(X).max(initial=0.0))
     change = sums * square + 2.0 * abs(kernel.c)
-    if change == 0.0 or X.shape[0] == 0:  # all values are 0
+    if change == 0.0 or X.shape[0] == 0 or (kernel.c >= 0.0 and _has_one_sign(X)):  # values are 0, or no terms cancel
         return 4.0 * eps * sums
     diagonal = kernel.diagonal(X)
     largest = max(0.0, float(diagonal.max())) or -float(diagonal.min())  # magnitudes, if none is positive
     return eps * (4.0 * sums + change / largest) if largest > 0.0 else math.inf
+
+
+def _has_one_sign(X):
+    """Whether no entry of rows is negative, or none is positive."""
+    values = X.data if sparse.issparse(X) else X
+    return values.size == 0 or float(values.min()) >= 0.0 or float(values.max()) <= 0.0
 
 
 def asymmetry_of_values(kernel, X):
