@@ -1,10 +1,15 @@
-"""Rows in files, and the same rows in one array."""
+"""Rows in files, and the same rows in one array; let the tests import the helper beside them."""
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from kernbench.distributed.blocks.file_blocks import FileBlocks
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ class ActiveSet:
         self._dropped = []  # pairs: coordinates left out, all coefficients at that time
 
     def align_rows(self):
-        """Make the rows those of the active coordinates: Ctrl-C may have come when only the former had changed."""
+        """Make the rows those of the active coordinates: Ctrl-C, pressed twice, may have come between their changes."""
         if self._rows.n_rows != len(self.state.beta):  # the same ones if as many, since one set contains the other
             self._rows.release()
             if self.indices is not None:
