@@ -169,7 +169,9 @@ class Reader:
             model.feature_names_in_ = np.array(self.names, dtype=object)
 
     def peek(self, count, classes=None, n_classes=2):
-        """Read at least `count` examples, and on until there are `n_classes` classes; they are handed out first.
+        """Read at least `count` examples, and on until there are `n_classes` classes unless these are given.
+
+        The examples are handed out first.
 
         Returns
         -------
@@ -186,7 +188,7 @@ class Reader:
         try:
             parts.append(self._take(count))
             labels = distinct_labels(parts[0][1] if classes is None else classes)
-            while len(labels) < n_classes and len(parts[-1][1]):
+            while classes is None and len(labels) < n_classes and len(parts[-1][1]):
                 parts.append(self._take(count))
                 labels = distinct_labels(np.concatenate([labels, parts[-1][1]]))
         except Exception as error:

@@ -357,7 +357,8 @@ class DoublyStochasticClassifier(ClassifierMixin, DoublyStochasticModel):
             A list is shuffled as a whole: rows are drawn from all its chunks, and only those rows of a memory map are
             read. An iterator is read chunk by chunk: its chunks should be in random order.
         classes : array-like of shape (n_classes,), default=None
-            All labels; by default those of the first 4,000 rows, unlike in `fit` also those of rows of weight 0.
+            All labels; by default those of the first 4,000 rows or, if these are all of one class, of as many as
+            necessary. Unlike in `fit`, rows of weight 0 count, too.
         X_val, y_val : array-likes, default=None
             As for `fit`.
 

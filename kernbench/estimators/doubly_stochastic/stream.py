@@ -19,7 +19,7 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     classes : array-like, optional
     labelled : bool, default=True
     n_classes : int, default=2
-        Read until this many labels were found; with 0 they are targets of a regression.
+        Without `classes`, read until this many labels were found; with 0 they are targets of a regression.
 
     Returns
     -------

@@ -358,6 +358,16 @@ def test_classes_may_be_a_set_and_hold_no_nan():
                 model.fit_chunks([(X, Y)], classes=[0, 1, np.nan])
 
 
+def test_classes_that_are_given_are_not_widened_by_those_that_come():
+    for model in (fresh("classifier")[0], KernelSVC(solver="scs", random_state=0)):
+        for classes in ([0], []):
+            with pytest.raises(ValueError, match=r"a stream needs (at least|exactly) two classes, got \[0?\]"):
+                model.fit_chunks([(X, Y)], classes=classes)
+        assert not hasattr(model, "classes_")
+        with pytest.raises(ValueError, match=r"y holds \[2\], which are not among the classes \[0, 1\]"):
+            model.fit_chunks([(X, np.arange(400) % 3)], classes=[0, 1])
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_stream_that_is_refused_leaves_the_fitted_model_as_it_was():
     for model in (fresh("classifier", max_iter=3)[0], KernelSVC(solver="scs", max_iter=3, random_state=0)):
