@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
+from kernbench._random import generator_of
 from kernbench._typing import Callback, RandomState, Rows
 from kernbench.estimators.doubly_stochastic.model import DoublyStochasticModel, as_dtype
 from kernbench.estimators.doubly_stochastic.stream import open_stream
@@ -306,7 +307,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
             After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """
         self._check_parameters()
-        firsts = [open_stream(self, chunks, labelled=False, n_classes=0) for chunks in (P, Q)]
+        rng = generator_of(self.random_state)  # of both: from the same seed each, their orders would be the same
+        firsts = [open_stream(self, chunks, labelled=False, n_classes=0, rng=rng) for chunks in (P, Q)]
         readers, faults = [first[0] for first in firsts], [first[-1] for first in firsts]
         if readers[0].n_features != readers[1].n_features:
             raise ValueError(

@@ -8,7 +8,7 @@ from kernbench.estimators.arguments.chunks import Reader
 FIRST_ROWS = 4000  # rows
 
 
-def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
+def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2, rng=None):
     """Open a stream.
 
     Parameters
@@ -20,6 +20,8 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     labelled : bool, default=True
     n_classes : int, default=2
         Without `classes`, read until this many labels were found; with 0 they are targets of a regression.
+    rng : Generator, optional
+        Gives the order of the rows; by default ``generator_of(model.random_state)``.
 
     Returns
     -------
@@ -39,8 +41,9 @@ def open_stream(model, chunks, classes=None, *, labelled=True, n_classes=2):
     ValueError
         For a stream without rows.
     """
+    rng = generator_of(model.random_state) if rng is None else rng
     # A separate generator, so that neither a callback nor the solver changes its draws.
-    rng = np.random.default_rng(generator_of(model.random_state).integers(2**63))
+    rng = np.random.default_rng(rng.integers(2**63))
     is_regression = labelled and n_classes == 0
     reader = Reader(chunks, rng, shuffle=model.shuffle, labelled=labelled, targets=is_regression)
     X, y, weights, labels, fault = reader.peek(FIRST_ROWS, classes, n_classes=n_classes)

@@ -189,6 +189,22 @@ def test_two_streams_have_the_same_weight_in_a_batch(monkeypatch):
     assert [weights[y == side].sum() for side in (1.0, -1.0)] == pytest.approx([25.0, 25.0])
 
 
+@pytest.mark.parametrize("form", [list, iter])
+def test_two_streams_are_shuffled_apart(form, monkeypatch):
+    """With an integer as random_state, row i of one came together with row i of the other."""
+    taken = []
+
+    def keep(self, X, weights, take, **rest):
+        taken.append(take(100))
+
+    monkeypatch.setattr(DoublyStochasticDensityRatio, "_fit_stream", keep)
+    DoublyStochasticDensityRatio(random_state=0).fit_chunks(form([X[:50]]), form([X[:50]]))
+    ((V, y, _),) = taken
+    orders = [V[y == side] for side in (1.0, -1.0)]
+    assert not np.array_equal(*orders)
+    np.testing.assert_array_equal(*(np.sort(order, axis=0) for order in orders))
+
+
 def test_each_call_of_partial_fit_has_its_own_order_of_rows(monkeypatch):
     model, seeds = DoublyStochasticClassifier(**SMALL), []
     source_of = model._source_of
