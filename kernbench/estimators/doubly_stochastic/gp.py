@@ -375,7 +375,8 @@ class DoublyStochasticGPRegressor(RegressorMixin, KeptRows, DoublyStochasticMode
         Raises
         ------
         ValueError
-            For a bad chunk, with its number, counted from 1; the model is then that of the run so far.
+            For a bad chunk, with its number, counted from 1; the model is then that of the run so far. The
+            outcome of an earlier fit (``status_``, ``objective_`` and the like) is removed.
         KeyboardInterrupt
             After Ctrl-C; the model of the last step is kept. Rows that were read ahead of it are not learned from.
         """

@@ -26,7 +26,7 @@ from kernbench.estimators.doubly_stochastic.parameters import (
 )
 from kernbench.estimators.fit.continuation import digest
 from kernbench.estimators.fit.fitted_state import check_floats, check_kernel_state, require
-from kernbench.estimators.fit.outcome import INTERRUPTED, set_outcome
+from kernbench.estimators.fit.outcome import INTERRUPTED, drop_outcome, set_outcome
 from kernbench.estimators.fit.problem import snapshot_of
 from kernbench.estimators.fit.runs import run_solver, title_of
 from kernbench.estimators.fit.solver import make_solver
@@ -254,9 +254,9 @@ class DoublyStochasticModel(Model):
     def _run(self, source, n_rows, start, max_iter, callbacks, in_stream=False, make=make_solver, least=None):
         """Advance the solver on a source of batches, and set the model to its solution.
 
-        After a failure in the middle of a stream the model is that of the run so far, if that did a step and ended with
-        finite coefficients; else it stays as it was. `make` returns the solver, as `make_solver` does. `least` are the
-        rows of the smallest batch of a stream, which decide whether there is a window.
+        After a failure in the middle of a stream the model is that of the run so far, without an outcome, if that did a
+        step and ended with finite coefficients; else it stays as it was. `make` returns the solver, as `make_solver`
+        does. `least` are the rows of the smallest batch of a stream, which decide whether there is a window.
         """
         if self.batch_size == "auto":
             check_block_size(self, source.batch_size)
@@ -298,6 +298,7 @@ class DoublyStochasticModel(Model):
                 if np.isfinite(solution.coef).all():
                     with suppress(ValueError):  # of coefficients outside the range of the precision
                         self._set_function(solution, solver)
+                        drop_outcome(self)
                         self._set_progress(solution, solver, start)
             raise
         self._set_function(result.solution, solver)  # if it raises, the run has no outcome

@@ -21,6 +21,8 @@ OWN_RULES = {  # remedies where the own rule of a solver holds too early
     "scs": "scale the features (eps and the radii in solver_options are lengths in the space of the kernel), ",
 }
 SAMPLE_CAP = 2000  # default of `scs`, the solver that works on a sample
+OF_AN_OUTCOME = ("objective_", "duality_gap_", "converged_", "fit_status_", "status_", "trace_",
+                 "n_kernel_evaluations_", "objective_of_sample_", "subproblem_gap_")  # fmt: skip
 
 
 def set_outcome(model, results):
@@ -46,6 +48,12 @@ def set_outcome(model, results):
         model.duality_gap_ = np.array([np.nan if result.gap is None else result.gap for result in results])
         model.status_ = [result.status for result in results]
         model.trace_ = [result.trace for result in results]
+
+
+def drop_outcome(model):
+    """Remove what `set_outcome` sets, except ``n_iter_``: it describes an earlier fit, of another function."""
+    for name in OF_AN_OUTCOME:
+        vars(model).pop(name, None)
 
 
 def warn_unless_converged(model, results, plural="problems", advice=None):

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from kernbench.estimators.arguments.training_data import check_batch
 from kernbench.estimators.fit.fitted_state import check_floats, require
+from kernbench.estimators.fit.outcome import drop_outcome
 from kernbench.estimators.roc.parameters import SQUARED, check_roc_svc, loss_of
 from kernbench.estimators.roc.scores import set_function, set_intercept, set_space, space_of, weights_of
 from kernbench.estimators.roc.space import Space, fit_space
@@ -24,7 +25,6 @@ MINIBATCH = 32  # pairs of one step
 BEND_OF_A_KINK = 0.25  # stands for the curvature of a loss that has a kink; found by experiment
 PARTNERS = 8  # of each row, with pairs="all"
 STEPS_OF_A_FIT = 10_000  # number of steps that the solution of `fit` stands for in the average and in the step length
-OF_A_RUN = ("objective_", "duality_gap_", "converged_", "status_", "fit_status_", "trace_", "n_kernel_evaluations_")
 
 
 @dataclass
@@ -143,8 +143,7 @@ def partial_fit(model, X, y, classes, sample_weight):
     if all(reservoir.rows is not None for reservoir in stream.reservoirs):
         _descend(model, stream, V, positive, weights)
     model.classes_, model.loss_, model._stream, model._continuation = labels, loss_of(model), stream, None
-    for name in OF_A_RUN:
-        vars(model).pop(name, None)  # of an earlier `fit`
+    drop_outcome(model)
     set_space(model, stream.space)
     set_function(model, stream.average)
     _set_threshold(model, stream)

@@ -455,7 +455,9 @@ class KernelSVC(ExpansionClassifier):
         ValueError
             For an invalid chunk; the message has its number, counted from 1, unless rows are too large for the
             kernel or outside its domain. The model is then that of the run so far; if the run had not begun, it is
-            fitted to the rows before the chunk, provided that they have both classes. Empty chunks are skipped.
+            fitted to the rows before the chunk, provided that they have both classes. The outcome of
+            an earlier fit (``converged_``, ``duality_gap_``, ``status_`` and the like) is removed. Empty chunks are
+            skipped.
         KeyboardInterrupt
             After Ctrl-C; the model is fitted as far as the run got.
 

@@ -21,6 +21,7 @@ from kernbench.estimators.arguments.training_data import check_batch, two_labels
 from kernbench.estimators.fit.outcome import (
     INTERRUPTED,
     SAMPLE_CAP,
+    drop_outcome,
     set_outcome,
     warn_if_sample_misleads,
     warn_unless_converged,
@@ -42,8 +43,6 @@ FIRST_ROWS = 1000  # examples, at least, that determine the classes and the widt
 GROWTH = 50  # default of the solver
 FEWEST_ITERATIONS = 20  # of a call of partial_fit
 SPARSE_BELOW = 0.5  # share of stored entries from which rows, with the indices of these, take more memory than dense
-OF_AN_OUTCOME = ("objective_", "duality_gap_", "converged_", "fit_status_", "status_", "trace_",
-                 "n_kernel_evaluations_", "objective_of_sample_", "shape_fit_")  # fmt: skip
 
 
 @dataclass
@@ -176,8 +175,8 @@ def _wait(model, stream, chunks, labels, y):
     only = 1.0 if len(y) and y[0] == labels[1] else -1.0
     nothing = np.empty((0, kept[0].shape[1]))
     _set_function(model, nothing, np.empty(0), Solution(np.empty(0), only))
-    for name in OF_AN_OUTCOME:
-        vars(model).pop(name, None)  # of an earlier fit
+    drop_outcome(model)
+    vars(model).pop("shape_fit_", None)  # of an earlier fit
     model.n_iter_ = np.zeros(1, dtype=int)
     stream.waiting = [kept]  # now that nothing refuses these rows
     model._scs_stream = stream
@@ -207,6 +206,9 @@ def _run(model, entry, stream, source, max_iter):
             title=title_of(model) if model.verbose else False,
         )
         set_outcome(model, [result])
+    except BaseException:
+        drop_outcome(model)  # the function below is that of this run
+        raise
     finally:
         stream.source, stream.solution, stream.waiting = source, solver.solution(), []
         source.reader = None

@@ -17,6 +17,7 @@ from kernbench import (
     load,
 )
 from kernbench.estimators.arguments.chunks import Chunk
+from kernbench.estimators.fit.outcome import OF_AN_OUTCOME
 from kernbench.kernels import ChiSquared, ReciprocalSemigroup
 
 # Models of these tests are small, and some have no window.
@@ -277,6 +278,24 @@ def test_a_stream_that_fails_midway_leaves_a_model_that_goes_on(name):
     assert before > 60 and np.all(np.isfinite(of(model, method)(X)))
     model.partial_fit(*data)
     assert model.n_iter_ == [before + 7]
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "novelty"])
+def test_a_stream_that_fails_midway_has_no_outcome(name):
+    """It kept that of the fit before it."""
+    model, data, _ = fresh(name, max_iter=-1)
+    model.fit(*data)
+
+    def chunks():
+        for _ in range(30):
+            yield data if len(data) > 1 else data[0]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        model.fit_chunks(chunks())
+    assert not vars(model).keys() & set(OF_AN_OUTCOME)
+    model.partial_fit(*data)
+    assert model.status_ == "finished" and np.isfinite(model.objective_)
 
 
 def test_the_error_that_leaves_one_class_is_raised_itself():

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
 
 from kernbench import KernelSVC, load
+from kernbench.estimators.fit.outcome import OF_AN_OUTCOME
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore:.*fitted its sample of:UserWarning"
@@ -387,6 +388,25 @@ def test_a_stream_that_breaks_off_leaves_the_model():
     with pytest.raises(OSError, match="the disk"):
         model.fit_chunks(stream())
     assert model.score(X_NEW, Y_NEW) > 0.7
+
+
+def test_a_stream_that_breaks_off_has_no_outcome():
+    """It kept the certificate of the fit before it."""
+
+    def stream():
+        for number, chunk in enumerate(endless(), start=1):
+            if number == 30:
+                raise OSError("the disk is gone")
+            yield chunk
+
+    model = svc(cap=300, max_iter=-1).set_params(solver="smo", solver_options=None).fit(*draw(300, 1))
+    assert model.converged_ and model.duality_gap_ is not None
+    model.set_params(solver="scs", solver_options={"sample_cap": 300}, max_iter=500)
+    with pytest.raises(OSError, match="the disk"):
+        model.fit_chunks(stream())
+    assert model.n_iter_[0] > 5 and not vars(model).keys() & set(OF_AN_OUTCOME)
+    model.partial_fit(*draw(150, 2))
+    assert model.duality_gap_ is None and np.isfinite(model.objective_)
 
 
 def test_a_failed_batch_changes_nothing():
