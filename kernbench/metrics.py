@@ -199,6 +199,7 @@ def auc_interval(
     score, positive = _two_of_each_class(y, score, pos_label, confidence)
     if (fpr_range, tpr_range, ties) == ((0.0, 1.0), (0.0, 1.0), "half"):
         return delong_interval(score, positive, confidence)
+    score = checked_scores(score, len(positive), name="score")  # before they are sorted, to name the index as given
     order = np.argsort(score, kind="stable")  # once: sorting what is sorted is cheap
     score, positive = score[order], positive[order]
 

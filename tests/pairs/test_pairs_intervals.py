@@ -179,6 +179,8 @@ def test_the_bootstrap_has_the_asked_confidence_and_ties():
         (lambda: auc_interval([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], (0, 0.5), n_resamples=1), "n_resamples"),
         (lambda: auc_interval([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], n_resamples=0.5), "n_resamples"),
         (lambda: auc_interval([0, 0, 1, 1], [1.0, np.nan, 3.0, 4.0]), "finite.* index 1"),
+        (lambda: auc_interval([0, 0, 1, 1], [4.0, np.nan, 3.0, 1.0], (0, 0.5)), "score must be finite.* index 1"),
+        (lambda: auc_interval([0, 0, 1, 1], [np.inf, 4.0, 3.0, 1.0], ties="miss"), "score must be finite.* index 0"),
         (lambda: auc_difference([0, 0, 1, 1], [1.0, 2, 3, 4], [1.0, 2, 3]), "y and other must be equally long"),
         (lambda: auc_difference([0, 0, 1, 1], [1.0, 2, 3, 4], [1.0, 2, 3, np.inf]), "other must be finite.* index 3"),
         (lambda: auc_difference([0, 0, 0, 0], [1.0, 2, 3, 4], [1.0, 2, 3, 4]), "two different labels"),
