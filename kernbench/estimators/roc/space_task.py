@@ -189,7 +189,7 @@ class SpaceTask(Task):
         model, rows, space, formulation = self.model, self.rows, None, self.formulation
         needs_features = formulation.needs_features(model)
         if model.warm_start:
-            of_the_solver = [getattr(model, name) for name in formulation.of_the_solver]
+            of_the_solver = [_comparable(getattr(model, name)) for name in formulation.of_the_solver]
             self.key = (_digest_of(model, rows, needs_features), *of_the_solver, repr(model.solver_options))
             if self.last.key[:1] == self.key[:1]:
                 space = self.last.memory
@@ -337,6 +337,11 @@ class SpaceTask(Task):
         best = (None, None) if self.validation is None else (self._key_of_best(), self.validation.best)
         classes = getattr(self.model, "classes_", None)
         return self.last.after(results, self.key, classes=classes, memory=self.space, best=best)
+
+
+def _comparable(value):
+    """Return the value of a parameter for comparison: an array, whose ``==`` is an array, or a list as a tuple."""
+    return tuple(np.asarray(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
 def _digest_of(model, rows, needs_features):

@@ -119,6 +119,29 @@ def test_a_warm_start_with_a_solver_that_cannot_take_a_kernel_leaves_it():
     assert model.set_params(solver="agd-sbcd", max_iter=20).fit(X, y).features_ == "nystroem"
 
 
+@pytest.mark.parametrize("ends", [list, np.array], ids=["list", "array"])
+@pytest.mark.parametrize(
+    ("model", "name", "same", "other"),
+    [
+        (PartialAUCClassifier(validation=0.2), "fpr_range", (0.0, 0.5), (0.0, 0.3)),
+        (PartialAUCClassifier(), "ranks", (0, 50), (0, 30)),
+        (RankedRangeClassifier(), "ranked_range", (0.05, 1.0), (0.1, 1.0)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_warm_start_tells_ranges_by_their_ends(model, name, same, other, ends):
+    """Of two arrays, in place of pairs, it could not tell whether they are equal."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=200) > 0.0
+    model = clone(model).set_params(**{name: same}, warm_start=True, random_state=0).fit(X, y)
+    n_iter = model.n_iter_[0]
+    assert model.set_params(**{name: ends(same)}).fit(X, y).trace_["n_iter"][0] == n_iter > 0
+    assert model.set_params(**{name: ends(other)}).fit(X, y).trace_["n_iter"][0] == 0
+    expected = clone(model).set_params(**{name: other}, warm_start=False).fit(X, y)
+    assert model.objective_ == pytest.approx(expected.objective_, rel=0.1)  # perhaps another critical point
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_objective_of_the_auc_margin_has_the_margin():
     rng = np.random.default_rng(0)
