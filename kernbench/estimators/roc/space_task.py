@@ -97,7 +97,7 @@ class Formulation:
     finish : callable, optional
         ``finish(task, model, result)`` is called at the end of a fit.
     warn : callable, optional
-        ``warn(model, result)`` warns of a useless model.
+        ``warn(task, model, result)`` warns of a useless model.
     """
 
     check: Callable
@@ -331,7 +331,7 @@ class SpaceTask(Task):
 
     def warn(self, model, results):
         if self.formulation.warn is not None:
-            self.formulation.warn(model, results[0])
+            self.formulation.warn(self, model, results[0])
 
     def continuation(self, results):
         best = (None, None) if self.validation is None else (self._key_of_best(), self.validation.best)

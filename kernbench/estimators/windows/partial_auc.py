@@ -241,8 +241,8 @@ class PartialAUCClassifier(WindowClassifier):
         sklearn.exceptions.ConvergenceWarning
             If a limit ended the run before `tol` was reached.
         UserWarning
-            If f = 0 is the best solution: if every f ranks most pairs of the window wrongly, a convex loss is minimal
-            where all scores are equal.
+            If f = 0 is as good a solution: if every f ranks most pairs of the window wrongly, a convex loss is minimal
+            where all scores are equal; if a multiple of f has smaller losses, `alpha` is too large.
         """
         fit_task(SpaceTask(PARTIAL_AUC, self, X, y, sample_weight), [self])
         return self

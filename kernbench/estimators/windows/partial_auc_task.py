@@ -15,6 +15,7 @@ from kernbench.estimators.windows.parameters import (
 )
 from kernbench.losses.margin import margin_loss
 from kernbench.metrics import partial_auc
+from kernbench.pairs import WindowPairs
 from kernbench.pairs.window import window_of
 from kernbench.problems.certificate.risks import StructuralRisk
 from kernbench.problems.ranking.ranked_problem import WindowProblem
@@ -28,6 +29,7 @@ START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the 
 START_CUTS = 200
 LEAST_ALPHA = 1e-6  # of that problem, which must have a solution
 NOTHING = 1e-3  # relative decrease from f = 0 that counts as none
+SPREADS = 2.0 ** np.arange(-4, 11)  # of the scores of multiples of a model, in margins
 
 
 def _check(model):
@@ -98,14 +100,33 @@ def _describe(task, model):
     model.fpr_range_ = _rates(task)
 
 
-def _warn(model, result):
-    if result.converged and result.objective >= (1 - NOTHING) * margin_loss(model.loss_).value(0.0):
-        low, high = model.fpr_range_
-        warn(
-            f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}): most pairs of this window "
-            "are ranked wrongly, and their losses are smallest if all scores are equal. Widen the range, or choose "
-            "a kernel or features that separate the classes better"
+def _warn(task, model, result):
+    at_zero = margin_loss(model.loss_).value(0.0)
+    if not (result.converged and result.objective >= (1 - NOTHING) * at_zero):
+        return
+    (low, high), rows = model.fpr_range_, task.rows
+    window = WindowPairs(rows.y, (low, high), loss=model.loss_, sample_weight=rows.weights)
+    if _least_loss(window, task.design.scores(result.model.coef)) < (1 - NOTHING) * at_zero:
+        reason = (
+            "multiples of the model have smaller losses, but the penalty keeps all scores nearly equal. Reduce "
+            f"alpha={model.alpha:g}"
         )
+    else:
+        reason = (
+            "most pairs of this window are ranked wrongly, and their losses are smallest if all scores are equal. "
+            "Widen the range, or choose a kernel or features that separate the classes better"
+        )
+    warn(
+        f"no function f does better than f = 0 over fpr_range=({low:g}, {high:g}) by more than {100 * NOTHING:g} %: "
+        f"{reason}"
+    )
+
+
+def _least_loss(window, scores):
+    """Return the smallest mean loss of a window, without a penalty, of multiples of some scores."""
+    spread = np.ptp(scores)
+    multiples = SPREADS / spread if spread > 0.0 else [1.0]
+    return min(window.value_and_subgradient(multiple * scores)[0] for multiple in multiples)
 
 
 PARTIAL_AUC = Formulation(

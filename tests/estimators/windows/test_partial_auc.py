@@ -68,6 +68,26 @@ def test_a_window_that_is_too_hard_is_said_to_be_so():
         PartialAUCClassifier((0.0, 0.1), alpha=1e-2).fit(X, y)
 
 
+def test_a_window_of_which_a_tiny_f_ranks_half_is_too_hard(data):
+    """A smaller alpha would not help."""
+    with pytest.warns(UserWarning, match="Widen the range") as caught:
+        model = PartialAUCClassifier((0.0, 0.2), random_state=0).fit(*data)
+    assert len(caught) == 1 and partial_auc(data[1], model.decision_function(data[0]), (0.0, 0.2)) > 0.5
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_alpha_that_keeps_the_scores_of_an_easy_window_equal_is_said_to_do_so(kernel, weighted):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 3)) + 3.0 * y[:, None]
+    weights = rng.integers(1, 3, size=200).astype(float) if weighted else None
+    with pytest.warns(UserWarning, match="does better than f = 0 over fpr_range=.*Reduce alpha=10000") as caught:
+        model = PartialAUCClassifier((0.0, 0.1), alpha=1e4, kernel=kernel, random_state=0).fit(X, y, weights)
+    assert len(caught) == 1 and "Widen" not in str(caught[0].message)
+    assert model.converged_ and partial_auc(y, model.decision_function(X), (0.0, 0.1)) > 0.9
+
+
 def test_ranks_are_another_way_to_say_the_range(data):
     X, y = data
     n = int(np.sum(y == 0))
