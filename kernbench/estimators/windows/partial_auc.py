@@ -63,7 +63,9 @@ class PartialAUCClassifier(WindowClassifier):
     keep : {"best", "last"}, default="best"
         With `validation`: whether the model is the iterate with the largest partial AUC on these rows, of those in the
         trace, or the last one. With `validation` the trace is recorded at iterations that do not depend on the time;
-        with `warm_start` and the same rows and parameters, iterates of the fits before count, too.
+        with `warm_start` and the same rows and parameters, iterates of the fits before count, too. In both cases
+        ``objective_``, the gaps, ``converged_`` and ``status_`` are those of the last iterate; ``best_n_iter_`` says
+        which one the best is.
     threshold : "youden", "window", float, ("sensitivity", s) or ("specificity", q), default="youden"
         Rows whose score is at least the threshold are predicted positive. ``"window"`` is the threshold at the upper
         end of the range, specificity 1 - b; the others are those of `ROCSVC`.
@@ -100,10 +102,11 @@ class PartialAUCClassifier(WindowClassifier):
         The objective above, of the last iterate.
     duality_gap_ : None
         None, since the problem is not convex; see `subproblem_gap_`. (A float for ``svmpauc-tight``, whose problem is
-        convex.)
+        convex: that of the last iterate.)
     subproblem_gap_ : float
-        With ``dca-exact``: certified gap of the model in the last convex subproblem, of which it is the solution once
-        the fit has converged; infinity where the kernel matrix is not positive semi-definite, as the warning says.
+        With ``dca-exact``: certified gap of the last iterate in the last convex subproblem, of which it is the solution
+        once the fit has converged; infinity where the kernel matrix is not positive semi-definite, as the warning says.
+        The last iterate is the model, except with `validation` and ``keep="best"``.
     validation_score_ : float
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int

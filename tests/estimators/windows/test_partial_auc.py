@@ -137,6 +137,8 @@ def test_validation_is_followed_and_its_best_iterate_kept(data, solver):
     last = clone(other).set_params(keep="last").fit(X, y)
     own = partial_auc(y[::3], last.decision_function(X[::3]), (0, 0.2))
     assert own == pytest.approx(last.trace_["validation_partial_auc"][-1], abs=1e-9)
+    for name in ("objective_", "converged_", "status_", "subproblem_gap_"):  # of the last iterate, whichever is kept
+        assert getattr(model, name, None) == getattr(last, name, None)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
