@@ -10,6 +10,8 @@ with the dual objective D(beta) = sum_i y_i beta_i - 1/2 ||f_beta||^2, f_beta = 
     1/2 ||f - f*||^2 <= P(f, b) - P*    and    1/2 ||f - f*||^2 <= D* - D(beta),
 
 and as P* = D*, the sum of both is the duality gap G: ||f - f*||^2 <= G, and |f(x) - f*(x)| <= sqrt(G k(x, x)).
+This takes a kernel that is positive semi-definite on all rows, held-out ones included; for another there is no such
+norm, and nothing holds (`OneKernel.is_indefinite`).
 
 The intercept: b* minimises the losses at f*, whose derivative with respect to b starts at minus the sum of the c_i of
 the positive rows and grows by c_i where b passes e_i = y_i - f*(x_i). So the minimisers are the quantiles of the e_i,
@@ -47,7 +49,7 @@ def decision_band(y, costs, beta, scores, diagonal, fit_intercept=True, growth=1
     scores : ndarray of shape (n,)
         K beta, in float64.
     diagonal : ndarray of shape (n,)
-        k(x_i, x_i).
+        k(x_i, x_i), at least 0.
     fit_intercept : bool, default=True
     growth : float, default=1.0
         At least 1: the bounds hold for all problems with costs from 1 to so many times `costs`.

@@ -49,12 +49,14 @@ class GridOfCells:
         The cells for a warm start.
     status : str or None
         What ended the search early.
+    n_indefinite : int
+        Number of cells that could not be certified, since their kernel is not positive semi-definite.
     """
 
     def __init__(self, search, examples, folds, scoring):
         self.search, self.examples, self.folds, self.scoring = search, examples, folds, scoring
         self.status, self.kept = None, {}
-        self.n_kernel_evaluations = self.n_unconverged = 0
+        self.n_kernel_evaluations = self.n_unconverged = self.n_indefinite = 0
 
     def run(self, strengths, groups):
         """Solve the cells, one path of `strengths` for each of `groups`, the other parameters."""
@@ -228,6 +230,13 @@ class GridOfCells:
                 f"{self.n_unconverged} fits of the search did not reach tol={self.search.tol:g}: raise max_iter or "
                 f"tol, or leave out the {hardest}.",
                 ConvergenceWarning,
+            )
+        if self.n_indefinite:
+            warn(
+                "certify bounds nothing where the kernel is not positive semi-definite on these rows: "
+                f"certified_lower and certified_upper are NaN in {self.n_indefinite} of {len(self.cells)} cells. Use a "
+                "positive semi-definite kernel (of a precomputed matrix, set the negative eigenvalues to 0), or rely "
+                "on cross-validation."
             )
 
 

@@ -1,4 +1,8 @@
-"""Intervals of the accuracy of cross-validation that hold for the exact minimisers of all folds, by their `bands`."""
+"""Intervals of the accuracy of cross-validation that hold for the exact minimisers of all folds, by their `bands`.
+
+With a kernel that is not positive semi-definite the folds have no minimisers, or none that a band bounds: such kernels
+are told as those of fits, see `problems.certificate.curvature`.
+"""
 
 from copy import copy
 from functools import partial
@@ -20,7 +24,8 @@ def certify_finalists(grid, width, deadline):
     Parameters
     ----------
     grid : GridOfCells
-        After its run; its cells get ``certified_lower`` and ``certified_upper``, as far as there is time.
+        After its run; its cells get ``certified_lower`` and ``certified_upper``, as far as there is time. Those without
+        an interval are counted in ``n_indefinite``.
     width, deadline : float
         As for `certified_interval`.
     """
@@ -36,6 +41,7 @@ def certify_finalists(grid, width, deadline):
                 task = grid.search._source(group, grid.examples, grid.folds, deadline).task
                 bounds = certified_interval(task, grid.examples.sample_weight, grid.folds, C, width, deadline)
                 cell["certified_lower"], cell["certified_upper"], n_kernel_evaluations = bounds
+                grid.n_indefinite += bool(np.isnan(cell["certified_lower"]))
                 grid.n_kernel_evaluations += n_kernel_evaluations
     except SearchEnded as ended:
         grid.status = ended.args[0]
@@ -58,14 +64,17 @@ def certified_interval(task, sample_weight, folds, C, width, deadline):
     Returns
     -------
     lower, upper : float
+        NaN if the kernel is not positive semi-definite.
     n_kernel_evaluations : int
     """
     task = copy(task)
     task.dtype, task.model = "float64", copy(task.model)
     kernel = OneKernel(task, sample_weight, folds, deadline)
-    diagonal, cell = kernel.rows.diagonal(), None
+    diagonal, cell = kernel.squared_norms(), None
     while True:
         cell = next(kernel.cells([C])) if cell is None else kernel.continued(C, cell)
+        if _is_indefinite(kernel, C, cell):
+            return np.nan, np.nan, kernel.n_kernel_evaluations
         lower, upper = _interval(kernel, sample_weight, C, cell, diagonal)
         task.model.tol *= STRICTER
         if upper - lower <= width or task.model.tol < STRICTEST:
@@ -92,6 +101,8 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
 
     Raises
     ------
+    ValueError
+        If the kernel is not positive semi-definite.
     KeyboardInterrupt
         After Ctrl-C.
     """
@@ -99,8 +110,14 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
     task.dtype, task.model = "float64", copy(task.model)
     kernel, C, n_solved = OneKernel(task, sample_weight, folds, deadline), low, 1
     try:
-        diagonal, cell = kernel.rows.diagonal(), next(kernel.cells([low]))
+        diagonal, cell = kernel.squared_norms(), next(kernel.cells([low]))
         while True:
+            if _is_indefinite(kernel, C, cell):
+                raise ValueError(
+                    "covered_C bounds the accuracy of exact minimisers, which exist only for a positive semi-definite "
+                    "kernel, and this one is not on these rows: use another (of a precomputed matrix, set the negative "
+                    "eigenvalues to 0), or rely on cross-validation"
+                )
             holds = partial(_is_bounded, kernel, sample_weight, C, cell, diagonal, most)
             growth = _largest_growth(holds, high / C)
             if growth >= high / C:
@@ -119,6 +136,15 @@ def covered_range(task, sample_weight, folds, low, high, most, deadline):
 
 def _is_bounded(kernel, weights, C, cell, diagonal, most, growth):
     return _interval(kernel, weights, C, cell, diagonal, growth)[1] <= most
+
+
+def _is_indefinite(kernel, C, cell):
+    """Return whether the solution of any fold shows that the kernel is not positive semi-definite."""
+    return any(
+        kernel.is_indefinite(pair, C, solution, j)
+        for pair, own in zip(kernel.pairs, cell.of_folds, strict=True)
+        for j, solution in enumerate(own)
+    )
 
 
 def _largest_growth(holds, most):

@@ -44,7 +44,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         each row at most once. With ``LeaveOneOut`` (without balanced class weights, and with ``max_iter=-1``) only the
         folds that hold out a support vector are solved, since the others have the solution for all rows; with two
         classes, accuracy as the score and ``search="exact"``, they are solved only until the sign of the held-out
-        decision value is certain. At the end, the decision values of the best cell are solved to `tol`.
+        decision value is certain, if the kernel is positive semi-definite. At the end, the decision values of the best
+        cell are solved to `tol`.
     scoring : str, callable, list, tuple, set or dict, default=None
         As in ``GridSearchCV``; None means accuracy. Scores of probabilities, such as ``"neg_brier_score"``, need
         `calibration`. Sample weights are passed to scores that accept them, as in ``GridSearchCV`` of scikit-learn 1.9.
@@ -82,7 +83,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Width, > 0, of intervals for the mean accuracy of the exact minimisers of all folds (not only of solutions to
         `tol`): ``certified_lower`` and ``certified_upper`` in ``cv_results_``, for each cell within one standard error
         of the best. These cells are solved again in float64, to smaller and smaller tolerances, until the interval is
-        as narrow as `certify` (or down to 1e-10). Only for accuracy.
+        as narrow as `certify` (or down to 1e-10). Only for accuracy. With a kernel that is not positive semi-definite,
+        as many a sigmoid, nothing is bounded: the ends are NaN, with a warning.
     calibration : {"sigmoid", "isotonic"}, default=None
         Fit a calibration to the out-of-fold decision values, as ``CalibratedClassifierCV`` does; the model then has
         ``predict_proba``. Scores of probabilities are computed from calibrations fitted to the other folds.
@@ -258,6 +260,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         -----
         sklearn.exceptions.ConvergenceWarning
             If the search ended early, or fits did not reach `tol`.
+        UserWarning
+            If `certify` bounds nothing, since a kernel is not positive semi-definite.
         """
         return self._search(X, y, sample_weight, groups)
 
@@ -298,7 +302,8 @@ class KernelSVCCV(SVCSearch, ExpansionClassifier):
         Raises
         ------
         ValueError
-            For rows or labels that cannot be those of `fit`, and for searches of other scores than the accuracy.
+            For rows or labels that cannot be those of `fit`, for searches of other scores than the accuracy, and for a
+            kernel that is not positive semi-definite.
         KeyboardInterrupt
             After Ctrl-C, with nothing returned.
         """

@@ -5,7 +5,7 @@ the optimum for all rows. So only the others are solved, jointly, from the solut
 
 Where only the sign of the held-out decision value is needed, a fold ends as soon as the sign is settled: when the
 `decision_band` of the exact minimisers lies on one side of zero, at a distance of more than `tol` (compare Franc,
-Laskov and Mueller, ICML 2008).
+Laskov and Mueller, ICML 2008). No band holds for a kernel that is not positive semi-definite.
 """
 
 from functools import partial
@@ -47,20 +47,21 @@ def fit_left_out(kernel, k, C, cell):
     cell.values[held_out, k] = full.state["products"][held_out] + full.intercept
     cell.of_folds.append([full] * len(held_out))
     used = np.flatnonzero(full.coef[held_out])
+    signs_only = kernel.signs_only and not kernel.is_indefinite(kernel.pairs[k], C, full)
     for first in range(0, len(used), AT_ONCE):
-        _fit_some(kernel, k, C, cell, used[first : first + AT_ONCE])
+        _fit_some(kernel, k, C, cell, used[first : first + AT_ONCE], signs_only)
     cell.seconds += (perf_counter() - begin) / len(held_out)
 
 
-def _fit_some(kernel, k, C, cell, which):
+def _fit_some(kernel, k, C, cell, which, signs_only):
     pair, full = kernel.pairs[k], cell.solutions[k]
     held_out = [int(kernel.folds[j].test[0]) for j in which]
     weights = [kernel.weights_of_pair(pair, j) for j in which]
     boxes = [box_of(pair.y, own, C) for own in weights]
     starts = without_rows(kernel.rows, full, pair.y, boxes, kernel.model.fit_intercept)
     is_settled = None
-    if kernel.signs_only:
-        is_settled = partial(_is_settled, kernel, pair.y, C, weights, held_out, kernel.rows.diagonal())
+    if signs_only:
+        is_settled = partial(_is_settled, kernel, pair.y, C, weights, held_out, kernel.squared_norms())
     joint = kernel.run_jointly(starts, pair, C, weights, is_settled)
     for j, row, own, solution, settled in zip(which, held_out, weights, joint.solutions(), joint.settled, strict=True):
         if not settled:

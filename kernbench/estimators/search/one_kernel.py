@@ -24,6 +24,7 @@ from kernbench.estimators.search.starts import NEAR, box_of, dual_of, nearer, sc
 from kernbench.estimators.svm.kernel_svc import KernelSVC
 from kernbench.estimators.svm.multiclass import Pair, pairs_of
 from kernbench.kernels.threads import n_openmp_threads, single_threaded_blas
+from kernbench.problems.certificate.curvature import ROUNDING, shows_negative_curvature
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.solvers import driver
 from kernbench.solvers.kernel.smo.joint import JointSMO
@@ -163,6 +164,41 @@ class OneKernel:
     def box(self, pair, weights, C):
         """Return the bounds of the coefficients."""
         return box_of(pair.y, weights, C)
+
+    def squared_norms(self):
+        """Return k(x, x) of all rows, at least 0: rounding may leave less."""
+        return np.maximum(self.rows.diagonal(), 0.0)
+
+    def is_indefinite(self, pair, C, solution, j=None):
+        """Return whether the kernel shows negative curvature on all rows, held out or not, so that no band holds.
+
+        Where an intercept is free, a fit is certified also if only directions of sum zero have none. A band is not: it
+        bounds f(x) by k(x, x), the square of a norm.
+
+        Parameters
+        ----------
+        pair : Pair
+        C : float
+        solution : Solution
+            For this pair and C, in fold j; None for all rows.
+        j : int, optional
+        """
+        kernel = self.model.kernel_
+        if kernel.is_semi_definite:
+            return False
+        diagonal = self.rows.diagonal()
+        if diagonal.min() < -ROUNDING * np.abs(diagonal).max():  # few rows are looked at below
+            return True
+        problem, scores = self.problem(pair, self.weights_of_pair(pair, j), C), solution.state["products"]
+        return shows_negative_curvature(
+            kernel,
+            self.task.X,
+            solution.coef,
+            balanced=False,
+            objective=problem.objective(scores, solution.coef @ scores, solution.intercept),
+            lower=problem.alpha * dual_of(solution, pair.y),
+            at_zero=problem.at_zero[0],
+        )
 
     def _weights_of(self, fold, sample_weight):
         """Return the weights of a fold's problem, with the class weights of its training part."""

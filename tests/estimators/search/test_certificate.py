@@ -1,5 +1,6 @@
 """Bands of decision values and intervals of the accuracy hold for minimisers that were found independently."""
 
+import warnings
 from itertools import count
 
 import numpy as np
@@ -240,3 +241,70 @@ def test_ctrl_c_while_a_range_is_covered_is_raised(monkeypatch):
     monkeypatch.setattr(SMO, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search.covered_C(X, y, 0.5, 0.6, gain=0.1)
+
+
+def distances(X):
+    return np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+
+
+def symmetric_with_ones(n):
+    A = np.random.default_rng(0).uniform(-1.0, 1.0, size=(n, n))
+    K = 0.5 * (A + A.T)
+    np.fill_diagonal(K, 1.0)
+    return K
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel": "precomputed", "matrix": lambda X: symmetric_with_ones(len(X))},
+        {"kernel": "precomputed", "matrix": lambda X: -np.eye(len(X))},
+        {"kernel": "precomputed", "matrix": lambda X: -distances(X)},  # a fit with an intercept is certified
+        {"kernel": "sigmoid", "coef0": 0.0, "gammas": [1.0]},
+        {"kernel": lambda A, B: np.tanh(A @ B.T - 1.0)},
+    ],
+    ids=["ones", "minus", "conditional", "sigmoid", "function"],
+)
+def test_nothing_is_certified_with_kernels_that_are_not_semi_definite(settings):
+    X, y = examples(60, seed=2)
+    settings = dict(settings)
+    matrix = settings.pop("matrix", None)
+    X = X if matrix is None else matrix(X)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search = KernelSVCCV([1, 10], cv=3, certify=0.05, **settings).fit(X, y)
+        with pytest.raises(ValueError, match="exist only for a positive semi-definite kernel"):
+            search.covered_C(X, y, 1.0, 2.0)
+    assert sum("certify bounds nothing" in str(warning.message) for warning in caught) == 1
+    assert not any(issubclass(warning.category, RuntimeWarning) for warning in caught)
+    for end in ("lower", "upper"):
+        assert np.isnan(search.cv_results_[f"certified_{end}"]).all()
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_a_negative_diagonal_is_seen_where_the_row_is_not_looked_at():
+    X, y = examples(400, seed=2)
+    K, weights = Gaussian(1.0)(X, X, dtype=np.float64), np.ones(400)
+    K[7], K[:, 7], weights[7] = 0.0, 0.0, 0.0
+    folds = [Fold(*parts) for parts in StratifiedKFold(3).split(X, y)]
+    for end, is_certified in ((1.0, True), (-1e-17, True), (-1.0, False)):
+        K[7, 7] = end
+        task = KernelTask(KernelSVC("precomputed", C=0.01), K, y, weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            lower, upper, _ = certified_interval(task, weights, folds, 0.01, 1.0, np.inf)
+        assert (0.0 <= lower <= upper <= 1.0) == is_certified and np.isnan(lower) != is_certified
+
+
+def test_a_semi_definite_matrix_is_certified_as_its_kernel():
+    X, y = examples(120, seed=2)
+    settings = {"cv": 3, "certify": 0.05, "refit": False}
+    of_kernel = KernelSVCCV([1.0, 2.0], kernel=Gaussian(1.5), **settings).fit(X, y).cv_results_
+    of_matrix = (
+        KernelSVCCV([1.0, 2.0], kernel="precomputed", **settings)
+        .fit(Gaussian(1.5)(X, X, dtype=np.float64), y)
+        .cv_results_
+    )
+    for end in ("lower", "upper"):
+        np.testing.assert_allclose(of_matrix[f"certified_{end}"], of_kernel[f"certified_{end}"], atol=0.01)
+    assert np.isfinite(of_matrix["certified_lower"]).any()

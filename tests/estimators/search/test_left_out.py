@@ -9,6 +9,7 @@ from sklearn.model_selection import LeaveOneOut
 
 from kernbench import KernelSVC, KernelSVCCV
 from kernbench.estimators.search import left_out
+from kernbench.kernels.functions import Gaussian
 from kernbench.solvers.kernel.smo.joint import JointSMO
 
 CS, N = [0.1, 10.0], 60
@@ -109,3 +110,15 @@ def test_fewer_folds_and_steps(runs):
             n_solved[name, tol] = sum(len(run.problems) for run in own)
         assert n_solved["signs", tol] == n_solved["values", tol] == np.count_nonzero(search.dual_coef_) < 100
     assert steps["signs", 1e-3] < 0.9 * steps["values", 1e-3] and steps["signs", 1e-6] < 0.5 * steps["values", 1e-6]
+
+
+@pytest.mark.parametrize("is_definite", [True, False])
+def test_a_sign_is_settled_only_where_a_band_holds(runs, is_definite):
+    """That is for a positive semi-definite kernel."""
+    X, y = examples()
+    K = Gaussian(1.5)(X, X, dtype=np.float64) if is_definite else np.tanh(0.2 * X @ X.T)
+    settings = {"kernel": "precomputed", "cv": LeaveOneOut(), "tol": 1e-5, "refit": False}
+    search = KernelSVCCV([1.0], **settings).fit(K, y)
+    assert any(run.settled.any() for run in runs) == is_definite
+    values = KernelSVCCV([1.0], store_oof_decisions=True, **settings).fit(K, y)
+    assert search.best_score_ == values.best_score_
