@@ -156,7 +156,7 @@ def test_every_fit_is_shown_and_looked_at(model, capsys):
 @quiet
 @pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: model.name)
 def test_every_fit_ends_after_its_seconds(model):
-    """After one iteration, if the time is over before it; a search has then no cell to choose."""
+    """After one iteration, of a start if there is one, if the time is over; a search has then no cell to choose."""
     settings = {"max_seconds": 1e-9, "max_iter": 10**6, "tol": 1e-12}
     if model.task == "regress":
         settings["loss"] = "epsilon_insensitive"  # one step of Newton minimises squared errors
@@ -165,7 +165,8 @@ def test_every_fit_ends_after_its_seconds(model):
             short_fit(model, **settings)
         return
     fitted, _ = short_fit(model, **settings)
-    assert fitted.status_ == "max_seconds" and not fitted.converged_ and np.all(np.equal(fitted.n_iter_, 1))
+    n_iter = 0 if model.name in ("PartialAUCClassifier", "RankedRangeClassifier") else 1
+    assert fitted.status_ == "max_seconds" and not fitted.converged_ and np.all(np.equal(fitted.n_iter_, n_iter))
 
 
 @quiet

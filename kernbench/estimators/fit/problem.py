@@ -83,6 +83,8 @@ class Task:
         Whether models have ``n_inner_products_``.
     may_lower_strength : bool
         Whether the solutions for smaller strengths are candidates where a run ends far from the optimum.
+    started : FitResult or None
+        The run of another solver that found the start of the only problem: its time is part of the budget.
     callbacks : sequence of callable
         Called before those of the user, with the same snapshot.
     n_values : int or None
@@ -98,6 +100,7 @@ class Task:
     n_jobs = None
     counts_products = False
     may_lower_strength = False
+    started = None
     callbacks = ()
     n_values = loss_name = None
     last: Continuation

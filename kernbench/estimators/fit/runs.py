@@ -146,12 +146,18 @@ class Runs:
     def _solve_path(self, k, problem, data, budget):
         """Solve problem k for every strength within `budget` seconds; return the seconds used."""
         results, taken = self.results[k], 0.0
-        initial = problem.start(data.now)
-        n_earlier = 0 if initial is None else initial.n_iter
         for c, strength in enumerate(self.strengths):
             if self.stop.is_set():
                 break
-            if c > 0:
+            if c == 0:
+                initial = problem.start(data.now)
+                n_earlier = 0 if initial is None else initial.n_iter
+                started = self.task.started
+                if started is not None:
+                    taken = started.seconds
+                    if started.status == INTERRUPTED:  # the run below ends at once, with the start as its model
+                        self._interrupt()
+            else:
                 initial = problem.next_start(results[c - 1].solution, self.strengths[c - 1], strength)
                 n_earlier += results[c - 1].n_iter
             if initial is None or not initial.state:  # scores are computed again, from the coefficients

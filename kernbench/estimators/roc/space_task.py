@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,10 +32,12 @@ from kernbench.estimators.roc.space import prepare
 from kernbench.estimators.roc.validation import ValidatedRuns, validation_rows
 from kernbench.features.nystroem.landmarks import OWN, choice_of
 from kernbench.kernels.domain import check_range
+from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 
 # The parameters that a space depends on, besides kernel and rows.
 OF_THE_SPACE = ("gamma", "degree", "coef0", "features", "n_landmarks", "landmarks", "n_features", "dtype")
+START_ITERATIONS = 200  # largest number, of the solver that finds a start
 
 
 class Seeds(NamedTuple):
@@ -87,7 +89,8 @@ class Formulation:
     prepare : callable, optional
         ``prepare(task, rows) -> rows``: what the solver takes, of the rows that are not held out.
     start : callable, optional
-        ``start(task, design)`` returns a first solution where no fit precedes; None for that of the solver.
+        ``start(task, design)`` returns the solver of another problem, which finds a start where no fit precedes; None
+        for the start of the solver itself.
     continues : bool
         Whether along a path the state of a solver is a start, too, or its coefficients only.
     examined : callable, optional
@@ -224,9 +227,13 @@ class SpaceTask(Task):
         return self.design
 
     def start(self, design):
-        solution = self._last_solution(design)
+        self.started, solution = None, self._last_solution(design)
         if solution is None and self.formulation.start is not None:
-            return self.formulation.start(self, design)
+            solver = self.formulation.start(self, design)
+            if solver is not None:
+                found = driver.run(solver, max_iter=START_ITERATIONS, max_seconds=self.model.max_seconds)
+                solution = Solution(found.solution.coef)
+                self.started = replace(found, solution=solution)  # the memory of its cuts is released
         return solution
 
     def _last_solution(self, design):

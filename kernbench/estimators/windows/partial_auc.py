@@ -80,7 +80,8 @@ class PartialAUCClassifier(WindowClassifier):
     max_iter : int, default=-1
         -1 is the solver's default limit.
     max_seconds, warm_start, callback, verbose
-        As in `ROCSVC`.
+        As in `ROCSVC`. The time budget includes the computation of the `start`, which is the model if nothing is left
+        of it.
     random_state : int, RandomState, Generator or None, default=None
         Draws examples, landmarks, random features and held-out rows; see `ROCSVC`.
     solver_options : dict, default=None

@@ -20,13 +20,11 @@ from kernbench.pairs.window import window_of
 from kernbench.problems.certificate.risks import StructuralRisk
 from kernbench.problems.ranking.ranked_problem import WindowProblem
 from kernbench.solvers import registry
-from kernbench.solvers.base import Solution
 from kernbench.solvers.design import as_design
 from kernbench.solvers.ranking.criticality import criticality
 from kernbench.validation.rows import check_rows
 
 START_TOL = 1e-2  # gap / objective of the convex problem whose solution is the start
-START_CUTS = 200
 LEAST_ALPHA = 1e-6  # of that problem, which must have a solution
 NOTHING = 1e-3  # relative decrease from f = 0 that counts as none
 SPREADS = 2.0 ** np.arange(-4, 11)  # of the scores of multiples of a model, in margins
@@ -46,7 +44,7 @@ def _make_solver(task, design, strength, initial):
 
 
 def _start(task, design):
-    """Return the solution of a convex problem on the same design: at f = 0 all scores are tied, and no step leads away
+    """Return the solver of a convex problem on the same design: at f = 0 all scores are tied, and no step leads away
     from there (see `PartialAUCClassifier`)."""
     model, rows = task.model, task.rows
     if model.start == "solver":
@@ -63,9 +61,7 @@ def _start(task, design):
         entry = registry.get("bundle", "roc-svm")
         settings["weights"] = rows.weights
         settings["loss"] = model.loss_ if model.loss_ in entry.losses else entry.losses[0]
-    solver = entry.load(model._twin)(design, rows.y, random_state=task.last.draws.solver, **settings)
-    solver.advance(START_CUTS)
-    return Solution(solver.solution().coef)
+    return entry.load(model._twin)(design, rows.y, random_state=task.last.draws.solver, **settings)
 
 
 def _examined(task, design, solver, strength):

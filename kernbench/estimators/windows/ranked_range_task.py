@@ -18,13 +18,12 @@ from kernbench.losses.table import losses_of
 from kernbench.pairs.thresholds import quantile
 from kernbench.problems.intercept import weighted_quantile
 from kernbench.solvers import registry
-from kernbench.solvers.base import Solution
 from kernbench.validation.numbers import check_positive
 
 MARGIN_LOSSES, RESIDUAL_LOSSES = losses_of("margin"), losses_of("residual")
 OF_THE_SOLVER = ("loss", "solver", "ranked_range", "fit_intercept")
 LARGE_EXPONENT = 200  # of weights that are rescaled
-START_TOL, START_CUTS, LEAST_ALPHA = (1e-2, 200, 1e-6)  # of the logistic regression that a classifier starts from
+START_TOL, LEAST_ALPHA = 1e-2, 1e-6  # of the logistic regression that a classifier starts from
 
 
 def _prepare(task, rows):
@@ -69,18 +68,16 @@ def _check_regressor(model):
 
 
 def _start(task, design):
-    """Return a logistic regression: at f = 0 all losses are equal, so that their ranks are not defined."""
+    """Return the solver of a logistic regression: at f = 0 all losses are equal, so that their ranks are undefined."""
     if task.space.is_exact:
         return None
     weights = task.rows.weights
     if weights is not None:
         weights = weights / weights.mean()  # a weight of k is equivalent to k copies
-    solver = registry.get("bundle", "linear-svm").load(task.model._twin)(
+    return registry.get("bundle", "linear-svm").load(task.model._twin)(
         design, task.rows.y, alpha=max(task.model.alpha, LEAST_ALPHA), weights=weights, loss="log_loss",
         tol=START_TOL, random_state=task.last.draws.solver,
     )  # fmt: skip
-    solver.advance(START_CUTS)
-    return Solution(solver.solution().coef)
 
 
 def _read_targets(model, X, y, sample_weight):

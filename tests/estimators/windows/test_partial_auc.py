@@ -10,13 +10,15 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from kernbench import ROCSVC, PartialAUCClassifier, load
+from kernbench import ROCSVC, PartialAUCClassifier, RankedRangeClassifier, load
 from kernbench.estimators.roc import validation
 from kernbench.estimators.roc.space_task import SpaceTask
-from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC, _start
+from kernbench.estimators.windows.partial_auc_task import PARTIAL_AUC
 from kernbench.metrics import partial_auc, roc_auc
 from kernbench.reference.pairs.window import WindowPairs
+from kernbench.solvers import driver, tracing
 from kernbench.solvers.base import Solution
+from kernbench.solvers.bundle.cutting_planes import CuttingPlanes
 
 
 @pytest.fixture(scope="module")
@@ -325,7 +327,7 @@ def test_the_start_does_not_depend_on_the_share_of_a_class(data):
     starts = []
     for weights in (None, np.where(y == 1, 5.0, 1.0)):
         task = SpaceTask(PARTIAL_AUC, PartialAUCClassifier(random_state=0), X, y, weights)
-        starts.append(_start(task, task.design).coef)
+        starts.append(task.start(task.design).coef)
     np.testing.assert_allclose(*starts, rtol=1e-6)
 
 
@@ -336,8 +338,67 @@ def test_the_start_of_the_auc_counts_weights(data):
     starts = []
     for data_of_fit in ((X, y, weights), (X[rows], y[rows], None)):
         task = SpaceTask(PARTIAL_AUC, PartialAUCClassifier(start="auc", alpha=0.1, random_state=0), *data_of_fit)
-        starts.append(_start(task, task.design).coef)
+        starts.append(task.start(task.design).coef)
     np.testing.assert_allclose(*starts, atol=0.05 * np.abs(starts[1]).max())
+
+
+STARTED = pytest.mark.parametrize(
+    "model",
+    [PartialAUCClassifier((0.0, 0.2), random_state=0), RankedRangeClassifier(random_state=0)],
+    ids=lambda model: type(model).__name__,
+)
+
+
+@pytest.fixture
+def clock_of_cuts(monkeypatch):
+    """A simulated clock, which each cut moves by a second."""
+    now, evaluate = [0.0], CuttingPlanes._evaluate
+    for module in (driver, tracing):
+        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+
+    def evaluate_slowly(self):
+        now[0] += 1.0
+        return evaluate(self)
+
+    monkeypatch.setattr(CuttingPlanes, "_evaluate", evaluate_slowly)
+    return now
+
+
+@STARTED
+def test_the_start_is_charged_to_the_time_budget(model, data, clock_of_cuts, monkeypatch):
+    run, given = driver.run, []
+
+    def noted(solver, *, max_seconds, **settings):
+        given.append((max_seconds, clock_of_cuts[0]))
+        return run(solver, max_seconds=max_seconds, **settings)
+
+    monkeypatch.setattr(driver, "run", noted)
+    clone(model).set_params(max_seconds=1000.0).fit(*data)
+    (of_start, _), (left, n_cuts) = given
+    assert of_start == 1000.0 and n_cuts > 1 and left == 1000.0 - n_cuts
+
+
+@STARTED
+def test_a_start_that_takes_all_of_the_time_is_the_model(model, data, clock_of_cuts):
+    with pytest.warns(ConvergenceWarning, match="after max_seconds=2.5 and 0 iterations"):
+        fitted = clone(model).set_params(max_seconds=2.5).fit(*data)
+    assert clock_of_cuts == [3.0] and fitted.status_ == "max_seconds" and np.any(fitted.coef_)
+
+
+@STARTED
+def test_ctrl_c_in_the_start_leaves_it_as_the_model(model, data, monkeypatch):
+    next_point = CuttingPlanes._next_point
+
+    def interrupted(self):
+        if self.n_iter == 3:
+            raise KeyboardInterrupt
+        next_point(self)
+
+    monkeypatch.setattr(CuttingPlanes, "_next_point", interrupted)
+    fitted = clone(model)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(*data)
+    assert fitted.status_ == "interrupted" and fitted.n_iter_.tolist() == [0] and np.any(fitted.coef_)
 
 
 def test_criticality_counts_weights_and_the_penalty(data):
