@@ -31,6 +31,23 @@ def test_steps_that_are_too_long_leave_the_last_finite_model_and_name_the_parame
     assert np.isfinite(model.coef_).all() and model.predict(X).shape == y.shape
 
 
+@pytest.mark.parametrize(
+    "solver, max_iter", [("dca", 1), ("dca", 1000), ("proximal-dca", 1000), ("agd-sbcd", 1000), ("minibatch", 1000)]
+)
+def test_finite_coefficients_whose_scores_overflow_are_not_the_model(solver, max_iter):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = (X[:, 0] + rng.normal(size=200) > 1).astype(int)
+    model = PartialAUCClassifier(
+        (0.05, 0.5), loss="squared_hinge", solver=solver, solver_options={"step_size": 1e10}, alpha=0.0,
+        max_iter=max_iter, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(ConvergenceWarning, match="lower step_size, or scale the features"):
+        model.fit(1e150 * X, y)
+    assert model.status_ == "diverged" and not model.converged_
+    assert np.isfinite(model.decision_function(1e150 * X)).all()
+
+
 def test_an_objective_that_overflows_has_diverged():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 5))

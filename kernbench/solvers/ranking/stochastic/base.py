@@ -72,11 +72,11 @@ class Stochastic(Method):
             self.stream.position += taken * self.numbers
             self.n_inner_products += taken * 2 * self.batches.size * self.n_gradients  # scores, and the rows of G
             self.n_iter, self.t, done = self.n_iter + taken, self.t + taken, done + taken
-            if taken < size:
+            if taken < size or not _has_scores(self._current()):
                 self._refuse_overflow()
             if self._left() == 0:
                 coef = np.array(self._end_stage())
-                if not np.isfinite(coef).all():
+                if not _has_scores(coef):
                     self._refuse_overflow()
                 self.before, self.ended = self.ended, coef
                 self.t, self.stage = 0, self.stage + 1
@@ -93,8 +93,9 @@ class Stochastic(Method):
     # --- results -----------------------------------------------------------------------------------------------
 
     def _reported(self):
+        """Return the current coefficients, those after the last stage where they overflow."""
         current = self._current()
-        return current if np.isfinite(current).all() else self.ended
+        return current if _has_scores(current) else self.ended
 
     def _value_at(self, coef):
         with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges, which its status says
@@ -149,3 +150,9 @@ class Stochastic(Method):
                 values[:] = state[name]
         else:
             self._begin_at(np.array(initial.coef, dtype=np.float64))
+
+
+def _has_scores(coef):
+    """Return whether |w|^2, a term of the objective, is finite: so are the scores of all rows whose |x|^2 is."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(coef @ coef))
