@@ -21,5 +21,5 @@ def signature(risk, scores):
 def same_data(risk, known, scores):
     """Return whether a solution with a `known` signature belongs to the data on which its f has these scores, not all
     0."""
-    size = np.abs(scores).max() * risk.n
+    size = np.abs(scores).max() * (risk.n if risk.weights is None else np.sum(risk.weights))
     return bool(size > 0 and np.all(np.abs(known - signature(risk, scores)) <= 1e-9 * size))

@@ -301,6 +301,23 @@ def test_what_was_learnt_from_other_data_is_not_believed(entry, ranking, windowe
     assert not solver.converged and solver.n_cuts == 0
 
 
+@every_solver
+@pytest.mark.parametrize("unit", [1e-10, 1.0, 1e10])
+def test_data_are_recognised_whatever_the_unit_of_the_weights(entry, unit, ranking, windowed):
+    problem = ranking(100, 22, weighted=True)
+    problem.weights = unit * problem.weights
+    options = {"loss": "hinge", "tol": 1e-6}
+    if entry.problem == "ranked-range":
+        options["ranked_range"] = (4.0 * unit, 30.0 * unit)
+    known = windowed(entry, "compiled", problem, **options)
+    run(known)
+    assert known.converged
+    assert windowed(entry, "compiled", problem, initial=known.solution(), **options).converged
+    problem.X = ranking(100, 23).X
+    solver = windowed(entry, "compiled", problem, initial=known.solution(), **options)
+    assert not solver.converged and solver.n_cuts == 0
+
+
 @pytest.mark.parametrize("change", [lambda y: 3 * y, lambda y: y[::-1]], ids=["scaled", "turned"])
 @pytest.mark.parametrize("alpha", [0.0, 1e-3])
 def test_what_was_learnt_from_other_targets_is_not_believed(change, alpha, ranking, windowed):
