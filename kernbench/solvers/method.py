@@ -108,6 +108,13 @@ class Method:
         """Return such a bound from values already computed, for runs that have used up their time."""
         return self.gap()
 
+    def root_of_gap(self):
+        """Return coefficients and scores of a function of kernel rows whose squared norm is `subproblem_gap`, or None.
+
+        By these a certificate bounds the rounding of the gap.
+        """
+        return None
+
     def dual_objective(self) -> float | None:
         """Return alpha times the dual objective, a lower bound on the optimum in units of `objective`.
 

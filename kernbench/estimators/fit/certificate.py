@@ -11,7 +11,7 @@ from kernbench.estimators.fit.outcome import STAGNATED
 from kernbench.kernels import blocks
 from kernbench.kernels.base import Kernel
 from kernbench.problems.certificate import rounding
-from kernbench.problems.certificate.certify import allowed, certify, measured, upper_mean
+from kernbench.problems.certificate.certify import SAMPLED, allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
 from kernbench.problems.certificate.kernel_values import asymmetry_of_values, error_of_values, most_stored
@@ -143,25 +143,16 @@ class Examined:
         measured, too: its bound grows with their number and is far too large after millions.
         """
         coef, rng = solution.coef, np.random.default_rng(0)
-        used, size = np.flatnonzero(coef), np.abs(coef)
+        used = np.flatnonzero(coef)
         known = solution.state.get("products")
-        support = None if self.kernel.routine == "precomputed" else self.X[used]
+        exact = _exact_scores(self.kernel, self.X, coef)
 
         def errors_of(drawn):
-            if support is None:
-                exact = self.X[drawn] @ coef
-            else:
-                exact = blocks.matmul(self.kernel, self.X[drawn], support, coef[used], dtype="float64")
             products = self.rows.product(drawn, used, coef[used], count=False) if known is None else known[drawn]
-            return products - exact
+            return products - exact(drawn)
 
         n, all_rows = len(coef), len(coef) <= n_rows
-        by_size = np.arange(n) if all_rows else rng.choice(used, n_rows, p=size[used] / size.sum())
-        errors = errors_of(by_size)
-        if all_rows:
-            of_norm = abs(float(coef @ errors)) / size.sum()
-        else:
-            of_norm = upper_mean(np.sign(coef[by_size]) * errors)
+        errors, of_norm = _errors_by_size(coef, errors_of, n_rows, rng)
         if known is not None and hasattr(self.risk, "sensitive"):
             # Far from its kink a hinge does not notice errors: rows are drawn from those that may.
             scores = known + solution.intercept
@@ -205,10 +196,32 @@ class Examined:
         return weights[rows] / weights[rows].sum()
 
 
+def _exact_scores(kernel, X, coef):
+    """Return a function of indices that returns the scores of these rows, of kernel values in float64."""
+    if kernel.routine == "precomputed":
+        return lambda drawn: X[drawn] @ coef
+    used = np.flatnonzero(coef)
+    support = X[used]
+    return lambda drawn: blocks.matmul(kernel, X[drawn], support, coef[used], dtype="float64")
+
+
+def _errors_by_size(coef, errors_of, n_rows, rng):
+    """Return the errors of the scores of some rows, or of all of a few, drawn by the sizes of their coefficients; and a
+    bound on the mean of the errors times the signs of the coefficients, rows counted by these sizes."""
+    size = np.abs(coef)
+    if len(coef) <= n_rows:
+        errors = errors_of(np.arange(len(coef)))
+        return errors, abs(float(coef @ errors)) / size.sum()
+    used = np.flatnonzero(coef)
+    drawn = rng.choice(used, n_rows, p=size[used] / size.sum())
+    errors = errors_of(drawn)
+    return errors, upper_mean(np.sign(coef[drawn]) * errors)
+
+
 @dataclass(frozen=True)
 class ExaminedKernel:
     """A run whose problem is not convex, so that its kernel alone is examined: with negative curvature the gaps of
-    convex subproblems certify nothing either.
+    convex subproblems certify nothing either, and rounding of its values changes them.
 
     Attributes
     ----------
@@ -216,17 +229,46 @@ class ExaminedKernel:
         As of `Examined`.
     balanced : bool
         As for `shows_negative_curvature`.
+    dtype : str
+        Precision of kernel values.
+    root : tuple of ndarray, or None
+        The solver's `root_of_gap`.
     """
 
     kernel: object
     X: object
     balanced: bool
+    dtype: str = "float64"
+    root: tuple | None = None
 
     def is_indefinite(self, solution, objective, gap):
         """Whether the kernel shows negative curvature."""
         return shows_negative_curvature(
             self.kernel, self.X, solution.coef, balanced=self.balanced, objective=objective, lower=-np.inf, at_zero=0.0
         )
+
+    def rounding_of_gap(self, objective, gap, tol):
+        """Return a bound on the rounding of the gap of a subproblem if it is the square of `root`, else 0.
+
+        Where kernel values are float32 and their bound does not suffice it is measured on some rows; see `certify`.
+        """
+        if self.root is None or not np.any(self.root[0]):
+            return 0.0
+        coef, scores = self.root
+        values = Examined(None, self.X, self.kernel, dtype=self.dtype, own_dual=True)
+        of_values, of_float64 = values.value_error
+        size, of_sums = float(np.abs(coef).sum()), DOUBLE * np.count_nonzero(coef)
+        square = size * size * values.largest
+        found = square * (of_values + of_sums)
+        if self.dtype == "float64" or found <= allowed(objective, gap, tol):
+            return found
+        exact, rng = _exact_scores(self.kernel, self.X, coef), np.random.default_rng(0)
+        for n_rows in SAMPLED:
+            _, of_norm = _errors_by_size(coef, lambda drawn: scores[drawn] - exact(drawn), n_rows, rng)
+            found = size * of_norm + square * (of_float64 + of_sums)
+            if gap + found <= tol * abs(objective):
+                break
+        return float(found)
 
 
 def certified(examined, result, tol, *, stops_by_gap=False, n_earlier=0):
@@ -253,7 +295,11 @@ def certified(examined, result, tol, *, stops_by_gap=False, n_earlier=0):
         status = STAGNATED if by_gap and result.converged else result.status
         return replace(result, gap=None, subproblem_gap=subproblem_gap, is_indefinite=True, status=status)
     if result.gap is None:  # that of a subproblem is what there is
-        return result
+        rounded = examined.rounding_of_gap(objective, result.subproblem_gap, tol)
+        subproblem_gap = result.subproblem_gap + rounded
+        is_lost = rounded > 0.0 and not subproblem_gap <= tol * abs(objective)
+        status = STAGNATED if is_lost and result.converged else result.status
+        return replace(result, subproblem_gap=subproblem_gap, status=status)
     if not isinstance(examined, Examined):  # the solver's own bound is that of the model
         return replace(result, status=_status(result.status, result, tol))
     n_updates = 2 * (n_earlier + result.n_iter) if examined.rows is not None else 0

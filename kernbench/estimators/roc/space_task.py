@@ -289,12 +289,15 @@ class SpaceTask(Task):
         # Rows in blocks are read from files or workers: the solver's own certificate has to do.
         return Examined(risk, design.X) if hasattr(design, "X") else None
 
-    def examined_kernel(self, *, balanced):
-        """Return what shows that the kernel is not semi-definite, for a problem that is not convex; None for features.
+    def examined_kernel(self, solver, *, balanced):
+        """Return what shows that the kernel is not semi-definite, and the rounding of its values, for a problem that is
+        not convex; None for features.
 
         `balanced` is whether the coefficients of a solution sum to zero, as those of pairs do.
         """
-        return ExaminedKernel(self.space.kernel, self.rows.X, balanced) if self.space.is_exact else None
+        if not self.space.is_exact:
+            return None
+        return ExaminedKernel(self.space.kernel, self.rows.X, balanced, self.space.dtype, solver.root_of_gap())
 
     def describe(self, model, solution):
         self.described = solution

@@ -66,7 +66,7 @@ def _start(task, design):
 
 def _examined(task, design, solver, strength):
     if task.entry.name != "svmpauc-tight":
-        return task.examined_kernel(balanced=True)  # the others minimise what is not convex
+        return task.examined_kernel(solver, balanced=True)  # the others minimise what is not convex
     return task.examined_by(StructuralRisk(solver.ranked, solver.alpha), design)
 
 

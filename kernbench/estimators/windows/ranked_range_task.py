@@ -53,7 +53,7 @@ def _make_solver(task, design, alpha, initial):
 
 
 def _examined(task, design, solver, alpha):
-    return task.examined_kernel(balanced=False)  # a list of losses, and no intercept with a kernel
+    return task.examined_kernel(solver, balanced=False)  # a list of losses, and no intercept with a kernel
 
 
 def _check_classifier(model):

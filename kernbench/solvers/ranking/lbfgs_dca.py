@@ -158,7 +158,16 @@ class ExactDCA(DesignMethod):
     def _differentiate(self):
         """The gradient, its scores where there is a kernel, and the gap that follows."""
         square = self.core.differentiate(self.problem, self.coef, self.g, self.gradient, self.gradient_scores)
-        self.subproblem_gap = square / (2 * self.strength)
+        self.subproblem_gap = max(square, 0.0) / (2 * self.strength)  # rounding may make a square negative
+
+    def root_of_gap(self):
+        """Return the gradient in the units in which its square is the gap; None for features and with cutting planes.
+
+        The gap of cutting planes is no such square, and its rounding is not bounded.
+        """
+        if not (self.begun and self.bundle is None and self.design.is_kernel):
+            return None
+        return tuple(values / np.sqrt(2 * self.strength) for values in (self.gradient, self.gradient_scores))
 
     def _descend(self):
         """A step of L-BFGS; cutting planes take over where it makes no progress and the gap is not closed."""

@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 from exact_objectives import LONG, exact_objective
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
 
-from kernbench import ROCSVC, PartialAUCClassifier
+from kernbench import ROCSVC, PartialAUCClassifier, RankedRangeClassifier
+from kernbench.estimators.fit.certificate import ExaminedKernel, certified
 from kernbench.estimators.roc.roc_task import SquaredLoss
+from kernbench.estimators.roc.space_task import SpaceTask
+from kernbench.kernels.functions import Precomputed
 from kernbench.problems.certificate import certify
+from kernbench.solvers import driver
+from kernbench.solvers.base import Solution
 from kernbench.solvers.design import as_design
 
 pytestmark = pytest.mark.filterwarnings(
@@ -91,3 +98,41 @@ def test_the_gap_of_the_squared_loss_bounds_the_optimum():
     objective, gap = solver.objective(), solver.gap()
     solver.advance(1)
     assert 0.0 < objective - solver.objective() <= gap
+
+
+@pytest.mark.parametrize("n", [64, 2048])  # of which all rows are examined, and some
+@pytest.mark.parametrize("tol, status", [(1e-3, "converged"), (1e-9, "stagnated")])
+def test_the_gap_of_a_subproblem_counts_what_float32_leaves_out(n, tol, status):
+    """float32 holds no number between 1 and 1 + 1e-7: the root of the gap has no norm by its values."""
+    coef = np.repeat([1.0, -1.0], n // 2) / n
+    K = 1.0 + 3e-8 * np.eye(n)
+    root = coef, K.astype(np.float32) @ coef
+    assert root[0] @ root[1] == 0.0
+    solution = Solution(coef, n_iter=1)
+    result = driver.FitResult(solution, "converged", 1, 0.0, 0, objective=1e-3, gap=None, subproblem_gap=0.0)
+    found = certified(ExaminedKernel(Precomputed(), K, True, "float32", root), result, tol)
+    assert coef @ K @ coef <= found.subproblem_gap and found.status == status
+
+
+@pytest.mark.parametrize(
+    "model, n",
+    [
+        (PartialAUCClassifier((0.0, 1.0), alpha=1e-3, dtype="float32", tol=1e-5), 400),
+        (RankedRangeClassifier((0.0, 1.0), alpha=1e-3, tol=1e-5), 2100),  # more rows than float64 is the default for
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_the_gap_of_a_subproblem_bounds_that_of_float64_values(model, n, monkeypatch):
+    make, solvers = SpaceTask.make_solver, []
+
+    def noted(task, *arguments):
+        solvers.append(make(task, *arguments))
+        return solvers[-1]
+
+    monkeypatch.setattr(SpaceTask, "make_solver", noted)
+    X, y = labelled(n, 3, 4)
+    model = clone(model).set_params(kernel="rbf", gamma=0.1, features="exact", random_state=0).fit(X, y)
+    coef, _ = solvers[-1].root_of_gap()
+    exact = coef @ rbf_kernel(X, gamma=0.1) @ coef
+    assert model.dtype_ == "float32" and model.converged_
+    assert exact <= model.subproblem_gap_ <= 1.1 * exact
