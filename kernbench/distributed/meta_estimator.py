@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metaestimators import available_if
 
-from kernbench.distributed.blocks.file_blocks import available_bytes
 from kernbench.distributed.blocks.kept_rows import Room
 from kernbench.distributed.blocks.random_rows import chunks_in_order
 from kernbench.distributed.cluster.workers import free_bytes
@@ -23,6 +22,7 @@ from kernbench.estimators.arguments.parameters import callbacks_of
 from kernbench.estimators.arguments.training_data import distinct_labels
 from kernbench.estimators.fit.path import fit_task, models_along
 from kernbench.kernels.threads import single_threaded_blas
+from kernbench.validation.container import available_bytes
 from kernbench.validation.numbers import check_number
 
 # Bytes a row at this process during a fit: labels, scores, slopes, sorted order. Measured: see docs/distributed.md.

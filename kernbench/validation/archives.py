@@ -5,8 +5,9 @@ from math import prod
 from tokenize import TokenError
 
 import numpy as np
-import psutil
 from numpy.lib import format as npy
+
+from kernbench.validation.container import available_bytes
 
 # By version of the header.
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -77,7 +78,7 @@ def read_member(archive, name):
 
 def check_memory(n_bytes):
     """Raise ValueError if an array of this many bytes is larger than the free memory."""
-    free = psutil.virtual_memory().available
+    free = available_bytes()
     if n_bytes > free:
         raise ValueError(
             f"it unpacks to {n_bytes / 2**30:,.1f} GB, and {free / 2**30:,.1f} GB of memory are free: read larger data "

@@ -1,5 +1,6 @@
-"""The memory that the control group (cgroup) of a container allows this process."""
+"""Memory for new data: what is free, within the limits of a container (its control group, cgroup) and the process."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,24 @@ def memory_limit():
             used = max(0, (used or 0) - sum(statistics.get(name, 0) for name in group.pages))
             return limit, max(0, limit - used)
     return None, None
+
+
+def available_bytes():
+    """Return the memory that new data may take: what is free, or what limits of the container and the process leave."""
+    import psutil
+
+    free = psutil.virtual_memory().available
+    _, left = memory_limit()
+    free = free if left is None else min(free, left)
+    if os.name == "posix":
+        import resource
+
+        for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+            most = resource.getrlimit(limit)[0]
+            if most != resource.RLIM_INFINITY:
+                used = psutil.Process().memory_info()
+                free = min(free, most - (used.vms if limit == resource.RLIMIT_AS else used.data))
+    return max(0, free)
 
 
 def _number(path):

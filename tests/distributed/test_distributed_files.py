@@ -15,12 +15,12 @@ from sklearn.utils import get_tags
 import kernbench
 from kernbench import ROCSVC, DoublyStochasticClassifier, KernelSVC, KernelSVR, LinearSVC, PartialAUCClassifier
 from kernbench.distributed import Distributed, FileBlocks
-from kernbench.distributed.blocks.file_blocks import available_bytes
 from kernbench.distributed.blocks.spread import gamma_of, spread_of, spread_of_entries
 from kernbench.features import Nystroem, RandomFeatures
 from kernbench.kernels import Gaussian
 from kernbench.kernels.bandwidth import scale
 from kernbench.validation import container
+from kernbench.validation.container import available_bytes
 
 N = 18_000
 

@@ -19,7 +19,7 @@ from kernbench._typing import Rows
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import open_bytes
 from kernbench.datasets.readers.conventions import integers_if_whole, with_small_indices
-from kernbench.validation.archives import read_member
+from kernbench.validation.archives import check_memory, read_member
 from kernbench.validation.arrays import check_indices, csr_from_parts, without_duplicates
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -194,7 +194,11 @@ def _csr(path, name, data, indices, indptr, shape):
 def _numbers(path, name, array):
     if array.dtype.kind not in "biuf":
         raise malformed(path, f"the array {name!r} is of type {array.dtype}, expected numbers")
-    if array.dtype != np.float32:
+    if array.dtype not in (np.float32, np.float64):
+        try:
+            check_memory(8 * array.size)  # of a second array, up to eight times as large
+        except ValueError as error:
+            raise malformed(path, f"the array {name!r} is too large as float64: {error}") from None
         array = array.astype(np.float64)
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

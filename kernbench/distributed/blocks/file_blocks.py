@@ -1,6 +1,5 @@
 """Rows in files, which may be larger than memory."""
 
-import os
 import threading
 from typing import Any
 
@@ -10,7 +9,6 @@ from scipy import sparse
 from kernbench.distributed.blocks.kept_rows import KeptRows, Room, room_of
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
 from kernbench.distributed.sources import open_sources
-from kernbench.validation.container import memory_limit
 
 
 class FileBlocks(LocalBlocks):
@@ -140,24 +138,6 @@ class FileBlocks(LocalBlocks):
     def __setstate__(self, state: Any) -> None:
         self.__dict__.update(state, _local=threading.local())
         self.keep_in(self.room)
-
-
-def available_bytes():
-    """Return the memory that new data may take: what is free, or what limits of the container and the process leave."""
-    import psutil
-
-    free = psutil.virtual_memory().available
-    _, left = memory_limit()
-    free = free if left is None else min(free, left)
-    if os.name == "posix":
-        import resource
-
-        for limit in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
-            most = resource.getrlimit(limit)[0]
-            if most != resource.RLIM_INFINITY:
-                used = psutil.Process().memory_info()
-                free = min(free, most - (used.vms if limit == resource.RLIMIT_AS else used.data))
-    return max(0, free)
 
 
 def _n_bytes(rows):

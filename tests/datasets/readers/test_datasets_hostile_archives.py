@@ -17,7 +17,7 @@ from kernbench import KernelSVC, load
 from kernbench.datasets import DataFileError, chunks
 from kernbench.datasets.readers.npz import read_npz
 from kernbench.saving.plain_data import decode
-from kernbench.validation import archives
+from kernbench.validation import archives, container
 
 HOSTILE = {
     "X_data": np.ones(4),
@@ -111,16 +111,33 @@ def test_an_archive_in_place_of_labels_is_refused(tmp_path):
         archives.load_vector(tmp_path / "y.npy")
 
 
+def _leave(n_bytes, folder, monkeypatch):
+    """Let the limit of a container leave this much memory."""
+    group = container.CGROUPS[0]._replace(folder=folder)
+    (folder / group.limit).write_text(str(n_bytes))
+    (folder / group.usage).write_text("0")
+    monkeypatch.setattr(container, "CGROUPS", [group])
+
+
 def test_an_archive_that_does_not_fit_the_free_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.npz"
     np.savez_compressed(path, X=np.zeros((2**17, 8)), y=np.zeros(2**17))
     assert read_npz(path)[0].shape == (2**17, 8)
-    free = type("Memory", (), {"available": 2**22})
-    monkeypatch.setattr(archives.psutil, "virtual_memory", lambda: free)
+    _leave(2**22, tmp_path, monkeypatch)
     with pytest.raises(
         DataFileError, match="unpacks to 0.0 GB, and 0.0 GB of memory are free: read larger data in chunks"
     ):
         read_npz(path)
+
+
+def test_an_archive_that_does_not_fit_as_float64_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bytes.npz"
+    np.savez_compressed(path, X=np.zeros((2**17, 8), dtype=np.uint8), y=np.zeros(2**17, dtype=np.uint8))
+    _leave(2**22, tmp_path, monkeypatch)
+    with pytest.raises(DataFileError, match="bytes.npz: the array 'X' is too large as float64: it unpacks to"):
+        read_npz(path)
+    _leave(2**24, tmp_path, monkeypatch)
+    assert read_npz(path)[0].dtype == np.float64
 
 
 HEADERS = [

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.datasets import DataFileError, read_file, read_npz, write_npz, write_svmlight
+from kernbench.datasets.readers import npz
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
 Y = np.array([1, -1])
@@ -58,6 +59,12 @@ def test_types_of_numbers(save):
     assert read_npz(save(X=X, y=np.array([0.5, 1.0])))[1].tolist() == [0.5, 1.0]
     assert read_npz(save(X=X, y=np.array([2.0**53 - 1, 1.0])))[1].dtype == np.int64
     assert read_npz(save(X=X, y=np.array([2.0**53, 1.0])))[1].dtype == np.float64  # of 2^53 or 2^53 + 1
+
+
+def test_float64_is_not_copied(save, monkeypatch):
+    arrays = {"X": X.copy(), "y": Y}
+    monkeypatch.setattr(npz, "read_member", lambda archive, name: arrays[name])
+    assert read_npz(save(**arrays))[0] is arrays["X"]
 
 
 def test_labels_are_optional(save):
