@@ -267,6 +267,23 @@ def test_files_with_other_largest_indices_are_predicted(of_different_widths):
     assert stream.predict(narrow).shape == (300,)
 
 
+def test_files_without_an_entry_are_as_wide_as_others_or_as_in_fit(of_different_widths):
+    X, y, folder = of_different_widths
+    model, alone = Distributed(LINEAR).fit(folder), folder.parent / "alone.svm"
+    alone.write_text("1\n-1\n1\n")
+    zeros = sparse.csr_array((3, 12))
+    np.testing.assert_array_equal(model.decision_function(alone), model.decision_function(zeros))
+    assert model.score(alone) == model.score(zeros, [1, -1, 1])
+    (folder / "part3.svm").write_text(alone.read_text())
+    blocks = FileBlocks(folder)
+    assert blocks.shape == (903, 12) and blocks.n_values == X.nnz and blocks.y.tolist() == [*y, 1, -1, 1]
+    expected = sparse.vstack([X[890:], zeros]).toarray()
+    np.testing.assert_array_equal(blocks.read(890, 903).toarray(), expected)
+    np.testing.assert_array_equal(blocks.read(900, 902).toarray(), np.zeros((2, 12)))
+    with pytest.raises(ValueError, match="the data hold no columns beside labels"):
+        FileBlocks(alone)
+
+
 def test_chunks_in_memory_of_different_widths_are_refused(of_different_widths):
     X, y, folder = of_different_widths
     with pytest.raises(ValueError, match="chunk 0 has 9 columns, others have 12"):
@@ -279,6 +296,10 @@ def test_chunks_in_memory_of_different_widths_are_refused(of_different_widths):
 def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     X, y, folder = of_different_widths
+    bare = folder.parent / "bare"
+    bare.mkdir()
+    for own in (folder, bare):
+        (own / "part9.svm").write_text("1\n-1\n")  # without an entry
     tables = folder.parent / "tables"
     tables.mkdir()
     np.save(tables / "0.npy", X[:500].toarray()), as_csv(tables / "1.csv", X[500:].toarray())
@@ -289,6 +310,8 @@ def test_a_cluster_reads_files_with_other_largest_indices(of_different_widths):
     ):
         of_files, of_process = Distributed(LINEAR, client).fit(folder), Distributed(LINEAR).fit(folder)
         np.testing.assert_array_equal(of_files.estimator_.coef_, of_process.estimator_.coef_)
+        with pytest.raises(ValueError, match="the data hold no columns beside labels"):
+            Distributed(LINEAR, client).fit(bare)
         named = Distributed(LINEAR, client).fit(str(tables), y)
         assert list(named.feature_names_in_) == [f"c{k}" for k in range(12)]
         np.testing.assert_array_equal(named.estimator_.coef_, Distributed(LINEAR).fit(tables, y).estimator_.coef_)

@@ -4,6 +4,7 @@ import io
 from codecs import BOM_UTF8
 
 import numpy as np
+from scipy import sparse
 
 from kernbench.datasets.errors import malformed
 from kernbench.datasets.readers.compressed import compression_of
@@ -78,17 +79,21 @@ class SvmlightSource(TextSource):
     def __init__(self, path, label=None):
         self.n_columns = self.n_stored = 0
         super().__init__(path, label)
-        check_is_not_empty(path, self.n_rows, self.n_stored, None)
+        # Without an entry the rows are as wide as those of other files, or of the fit; `_set_shape` refuses no columns.
+        check_is_not_empty(path, self.n_rows, self.n_stored, self.n_columns)
 
     def read(self, start, stop):
         """Return rows start to stop - 1."""
+        if not self.n_stored:  # there may be no column, which the parser refuses
+            return sparse.csr_matrix((stop - start, self.n_columns))
         text, skip = self._text(start, stop)
         X, _ = self._parse(text, self.n_columns)
         return with_small_indices(X[skip : skip + stop - start])
 
     def _scan(self, text):
         X, y = self._parse(text, None)
-        self.n_columns, self.n_stored = max(self.n_columns, X.shape[1]), self.n_stored + X.nnz
+        if X.nnz:  # else the parser makes up one column
+            self.n_columns, self.n_stored = max(self.n_columns, X.shape[1]), self.n_stored + X.nnz
         return y
 
     def _parse(self, text, n_columns):
