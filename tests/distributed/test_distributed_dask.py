@@ -348,11 +348,14 @@ def test_partitions_of_other_types_are_those_of_one_process(client, examples):
     assert np.array_equal(there.estimator_.coef_, here.estimator_.coef_)
 
 
-def test_data_that_do_not_belong_together_are_refused(client, examples):
+def test_data_that_do_not_belong_together_are_refused(client, examples, tmp_path):
     X, y = examples(40, 3)
     model = Distributed(ROCSVC(), client)
     broken = X.copy()
     broken[33, 1] = np.inf
+    (tmp_path / "0.csv").write_text("1,2,0\n3,4,1\n")
+    (tmp_path / "1.csv").write_text("5,6,NA\n7,8,NA\n")
+    text = [dask.delayed(y[:20]), dask.delayed(np.repeat("NA", 20))]
     for data, labels, message in (
         (da.from_array(broken, chunks=(20, 3)), y, "column 1 of partition 1 holds infinity, first in its row 13"),
         ([dask.delayed(X[:20]), dask.delayed(X[20:, :2])], y, "partition 1 has shape"),
@@ -361,6 +364,8 @@ def test_data_that_do_not_belong_together_are_refused(client, examples):
         (da.from_array(X, chunks=(20, 3)), None, "there are no labels"),
         (da.from_array(X, chunks=(20, 3)), "clicked", "'clicked' are not a file, and a collection has no column of"),
         (da.from_array(X + 1j, chunks=(20, 3)), y, "partition 0 must hold real numbers"),
+        (da.from_array(X, chunks=(20, 3)), text, "labels of partition 1 are text, those of partition 0 are numbers"),
+        (str(tmp_path), 2, r"the labels of .*1\.csv are text, those of .*0\.csv are numbers"),
         (X, y, "must be a Dask array"),
         (da.from_array(X[:, 0], chunks=20), y, "two dimensions"),
     ):

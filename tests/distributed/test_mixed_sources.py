@@ -52,6 +52,26 @@ def test_labels_of_any_form_are_the_same(examples, tmp_path):
         Distributed(LINEAR).fit(table, True)
 
 
+def test_text_beside_numbers_is_refused_as_in_one_file(tmp_path):
+    """NumPy would make text of the numbers, and classes of both."""
+    rows = np.arange(4.0).reshape(2, 2)
+    (tmp_path / "0.csv").write_text("1,2,0\n3,4,1\n")
+    (tmp_path / "1.csv").write_text("5,6,NA\n7,8,NA\n")
+    np.save(tmp_path / "0.npy", [0, 1]), np.save(tmp_path / "1.npy", ["a", "b"])
+    message = "the labels of {} are text, those of {} are numbers: use labels of one type, and leave out rows without"
+    with pytest.raises(ValueError, match=message.format(r".*1\.csv", r".*0\.csv")):
+        FileBlocks([tmp_path / "0.csv", tmp_path / "1.csv"], label=-1)
+    with pytest.raises(ValueError, match=message.format("chunk 0", "chunk 1")):
+        FileBlocks([(rows, ["a", "b"]), (rows, [0.0, 1.0])])
+    with pytest.raises(ValueError, match=message.format("part 1", "part 0")):
+        Distributed(LINEAR).fit([rows, rows], [[0, 1], ["a", "b"]])
+    (tmp_path / "0.csv").unlink(), (tmp_path / "1.csv").unlink()
+    with pytest.raises(ValueError, match=message.format(r".*1\.npy", r".*0\.npy")):
+        Distributed(LINEAR).fit([rows, rows], tmp_path)
+    both = FileBlocks([(rows, ["a", "b"]), (rows, np.array(["c", "d"], dtype=object))])
+    assert both.y.tolist() == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize("keep_bytes", [0, 30_000, 1 << 30])
 @pytest.mark.parametrize("block_bytes", [60_000, 1 << 30])
 def test_rows_that_begin_in_text_and_end_in_an_array_are_the_same_in_each_pass(

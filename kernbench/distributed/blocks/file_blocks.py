@@ -8,7 +8,7 @@ from scipy import sparse
 
 from kernbench.distributed.blocks.kept_rows import KeptRows, Room, room_of
 from kernbench.distributed.blocks.local_blocks import LocalBlocks
-from kernbench.distributed.sources import open_sources
+from kernbench.distributed.sources import joined_labels, open_sources
 
 
 class FileBlocks(LocalBlocks):
@@ -49,7 +49,8 @@ class FileBlocks(LocalBlocks):
         stored = sum(source.n_stored for source in self.sources) if first.is_sparse else None
         self._set_shape(self.bounds[-1], n_columns, first.dtype, n_stored=stored)
         parts = [source.labels() for source in self.sources]
-        self.y: np.ndarray | None = None if any(part is None for part in parts) else np.concatenate(parts)
+        titles = [source.title for source in self.sources]
+        self.y: np.ndarray | None = None if any(part is None for part in parts) else joined_labels(parts, titles)
         self.names: Any = named.names
         self._local = threading.local()
         self.keep_in(room_of(keep_bytes))

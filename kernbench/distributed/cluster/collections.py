@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from kernbench.distributed.cluster.workers import gathered_parts
-from kernbench.distributed.sources import column_of, files_of, read_labels, read_whole
+from kernbench.distributed.sources import column_of, files_of, joined_labels, read_labels, read_whole
 
 
 def is_collection(X):
@@ -38,17 +38,17 @@ def chunks_of_files(client, folder, y, least_columns=0):
     Sparse rows are as wide as those of the widest file, or as `least_columns`.
     """
     label, folder = column_of(y), Path(folder).absolute()  # workers may run elsewhere
-    read = [client.submit(read_whole, str(path), label, pure=False) for path in files_of(folder)]
-    shapes = gathered_parts(client, [client.submit(_shape_of, pair, pure=False) for pair in read])
-    read = [pair for pair, (n_rows, _) in zip(read, shapes) if n_rows]
+    read = {path: client.submit(read_whole, str(path), label, pure=False) for path in files_of(folder)}
+    shapes = gathered_parts(client, [client.submit(_shape_of, pair, pure=False) for pair in read.values()])
+    read = {path: pair for (path, pair), (n_rows, _) in zip(read.items(), shapes) if n_rows}
     if not read:
         raise ValueError("the data hold no rows")
     widest = max(least_columns, *(n_columns for n_rows, n_columns in shapes if n_rows))
-    chunks = [client.submit(_rows_of, pair, widest, pure=False) for pair in read]
+    chunks = [client.submit(_rows_of, pair, widest, pure=False) for pair in read.values()]
     if y is not None and label is None:
         return chunks, y
-    labels = gathered_parts(client, [client.submit(itemgetter(1), pair, pure=False) for pair in read])
-    return chunks, None if any(part is None for part in labels) else np.concatenate(labels)
+    labels = gathered_parts(client, [client.submit(itemgetter(1), pair, pure=False) for pair in read.values()])
+    return chunks, None if any(part is None for part in labels) else joined_labels(labels, read)
 
 
 def _shape_of(pair):
@@ -72,7 +72,8 @@ def gathered(client, y):
     if hasattr(y, "__dask_graph__"):
         return read_labels(y.compute() if client is None else client.compute(y).result())
     if is_collection(y):
-        return np.concatenate([read_labels(part) for part in gathered_parts(client, chunks_of(client, y))])
+        parts = [read_labels(part) for part in gathered_parts(client, chunks_of(client, y))]
+        return joined_labels(parts, [f"partition {k}" for k in range(len(parts))])
     return y
 
 

@@ -160,14 +160,36 @@ def _split(name):
     return re.split(r"(\d+)", name)
 
 
+def joined_labels(parts, titles):
+    """Return the labels of several sources, of these titles, as one array.
+
+    Raises
+    ------
+    ValueError
+        For text in one source and numbers in another, of which NumPy would make text. Objects are not looked into: they
+        stay what they are, and cannot be sorted if they are of both kinds.
+    """
+    first = {}
+    for title, part in zip(titles, parts, strict=True):
+        if part.size and part.dtype.kind != "O":
+            first.setdefault("text" if part.dtype.kind in "SU" else "numbers", title)
+    if len(first) == 2:
+        raise ValueError(
+            f"the labels of {first['text']} are text, those of {first['numbers']} are numbers: use labels of one type, "
+            "and leave out rows without a label"
+        )
+    return np.concatenate(parts)
+
+
 def read_labels(y):
     """Return labels or weights that are given as an array, a ``.npy`` file, a folder of these, or a list of them."""
     if isinstance(y, str | Path):
-        return np.concatenate([load_vector(path) for path in files_of(Path(y))])
+        files = files_of(Path(y))
+        return joined_labels([load_vector(path) for path in files], files)
     if (
         isinstance(y, list | tuple)
         and len(y)
         and (isinstance(y[0], str | Path) and Path(y[0]).suffix == ".npy" or np.ndim(y[0]) > 0)
     ):
-        return np.concatenate([read_labels(part) for part in y])
+        return joined_labels([read_labels(part) for part in y], [f"part {k}" for k in range(len(y))])
     return np.asarray(host_array(y, "an array of labels or weights"))
