@@ -128,7 +128,7 @@ class Predictions:
             predict, of_arrays = partial(_mean_and_std, predict), partial(_mean_and_std, of_arrays)
         if is_collection(X):
             few = of_arrays(np.zeros((2, self.n_features_in_)))
-            return predicted_lazily(X, predict if hasattr(X, "columns") else of_arrays, few)
+            return predicted_lazily(X, partial(_of_part, predict, of_arrays), few)
         if not _is_in_chunks(X):
             return predict(X)
         return self._of_blocks(of_arrays, self._blocks(X))
@@ -186,6 +186,11 @@ def _steps_of(estimator):
 
 def _mean_and_std(predict, X):
     return np.column_stack(predict(X, return_std=True))
+
+
+def _of_part(predict, of_arrays, rows):
+    """Return the predictions for a partition: by `of_arrays` if its columns have no names."""
+    return (of_arrays if column_names(rows) is None else predict)(rows)
 
 
 def _are_as_many(predicted, y):

@@ -146,6 +146,29 @@ def test_a_data_frame_is_fitted_and_predicted_as_its_rows(client, examples, is_s
     assert there.score(rows, y) == here.score([X], y)
 
 
+@pytest.mark.filterwarnings("error:X (has|does not have)")
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_partitions_of_a_data_frame_are_predicted_as_they_are(examples, monkeypatch, is_sparse):
+    """As arrays they would lose their names, which the estimator misses, and sparse ones would be filled up."""
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pandas = pytest.importorskip("pandas")
+    X, _ = examples(600, 4, is_sparse=is_sparse)
+    make = pandas.DataFrame.sparse.from_spmatrix if is_sparse else pandas.DataFrame
+    frame, seen, decide = make(X, columns=list("abcd")), [], LinearSVC.decision_function
+    fitted = Distributed(LinearSVC(solver="bundle", tol=0.1, random_state=0)).fit([frame], np.arange(600) % 3)
+    expected, arrays = fitted.estimator_.decision_function(frame), da.from_array(frame.to_numpy(), chunks=200)
+    monkeypatch.setattr(LinearSVC, "decision_function", lambda self, rows: seen.append(rows) or decide(self, rows))
+    with dask.config.set(scheduler="synchronous"):  # warnings of workers would not come here
+        lazy = fitted.decision_function(dd.from_pandas(frame, npartitions=3))
+        assert lazy.dtype == expected.dtype and lazy.numblocks == (3, 1) and lazy.chunks[1] == (3,)
+        seen.clear()
+        np.testing.assert_allclose(lazy.compute(), expected, atol=1e-12)
+        assert [list(rows.columns) for rows in seen] == 3 * [list("abcd")]
+        assert all(hasattr(rows, "sparse") == is_sparse for rows in seen)
+        assert lazy.compute_chunk_sizes().shape == expected.shape
+        np.testing.assert_allclose(fitted.decision_function(arrays).compute(), expected, atol=1e-12)
+
+
 def test_scores_need_no_known_numbers_of_rows_and_no_client(client, examples):
     dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
     pandas = pytest.importorskip("pandas")

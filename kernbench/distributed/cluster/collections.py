@@ -81,10 +81,8 @@ def predicted_lazily(X, predict, few):
     """Return the predictions for a Dask array or data frame, lazily; type and shape are those of `few` predictions."""
     predict = partial(_predicted, predict, few[:0])
     if hasattr(X, "map_partitions"):
-        if few.ndim == 1:
-            found = X.map_partitions(predict, meta=few[:0])
-            return found.to_dask_array() if hasattr(found, "to_dask_array") else found  # of later versions of Dask
-        X = X.to_dask_array()
+        found = X.map_partitions(predict, meta=few[:0])
+        return found.to_dask_array() if hasattr(found, "to_dask_array") else found  # of later versions of Dask
     X = X.rechunk({1: -1})
     if few.ndim == 1:
         return X.map_blocks(predict, dtype=few.dtype, drop_axis=1, meta=few[:0])
