@@ -205,6 +205,30 @@ def test_predictions_are_lazy_and_those_of_the_plain_model(client, examples):
         assert fitted.score(rows, column) == fitted.estimator_.score(X, target)
 
 
+@pytest.mark.filterwarnings("error:X (has|does not have)")
+def test_delayed_chunks_are_predicted_and_scored_as_they_are_fitted(client, examples):
+    """How many rows they hold, and whether their columns have names, is unknown before they are computed."""
+    pandas = pytest.importorskip("pandas")
+    X, y = examples(900, 4)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    arrays, frames = ([dask.delayed(rows[a:b]) for a, b in ((0, 300), (300, 300), (300, 900))] for rows in (X, frame))
+    for target in (y, np.where(X[:, 1] > 1, 2, y)):
+        fitted = Distributed(LinearSVC(solver="bundle", random_state=0), client).fit(frames, target)
+        assert fitted.score(client.scatter(np.split(X, 3)), target) == fitted.estimator_.score(frame, target)
+        for rows in (arrays, frames):
+            with dask.config.set(scheduler="synchronous"):  # warnings of workers would not come here
+                for method in ("predict", "decision_function"):
+                    lazy, expected = getattr(fitted, method)(rows), getattr(fitted.estimator_, method)(frame)
+                    assert lazy.dtype == expected.dtype and lazy.numblocks[0] == 3
+                    assert lazy.ndim == expected.ndim and lazy.shape[1:] == expected.shape[1:]
+                    np.testing.assert_allclose(lazy.compute(), expected, atol=1e-12)
+            for labels in (target, [dask.delayed(target)], da.from_array(target, chunks=300)):
+                assert fitted.score(rows, labels) == fitted.estimator_.score(frame, target)
+    other = fitted.predict([dask.delayed(frame[list("bacd")])])
+    with pytest.raises(ValueError, match="in the same order"):
+        other.compute()
+
+
 def test_partitions_without_rows_are_predicted_and_scored(client, examples):
     """`fit` passes over them, too; a selection of rows may leave some."""
     dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")

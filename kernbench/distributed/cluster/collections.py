@@ -78,11 +78,20 @@ def gathered(client, y):
 
 
 def predicted_lazily(X, predict, few):
-    """Return the predictions for a Dask array or data frame, lazily; type and shape are those of `few` predictions."""
+    """Return the predictions for a Dask collection as a lazy array; type and shape are those of `few` predictions.
+
+    How many rows the partitions of a data frame, or delayed chunks, hold is not known.
+    """
     predict = partial(_predicted, predict, few[:0])
     if hasattr(X, "map_partitions"):
         found = X.map_partitions(predict, meta=few[:0])
         return found.to_dask_array() if hasattr(found, "to_dask_array") else found  # of later versions of Dask
+    if not hasattr(X, "rechunk"):
+        from dask import array, delayed
+
+        parts = map(delayed(predict), X)
+        shape = (np.nan, *few.shape[1:])
+        return array.concatenate([array.from_delayed(part, shape, meta=few[:0]) for part in parts])
     X = X.rechunk({1: -1})
     if few.ndim == 1:
         return X.map_blocks(predict, dtype=few.dtype, drop_axis=1, meta=few[:0])
