@@ -18,7 +18,8 @@ class Claim:
     """A race: as good as a baseline, in a fraction of its time.
 
     It holds on a data set when, averaged over repeats, `method` is no worse on `metric` than `baseline` plus
-    `margin`, and needed at most `time_fraction` of the baseline's fit time.
+    `margin`, and needed at most `time_fraction` of the baseline's fit time in the same repeat on the same set-up, in
+    the geometric mean.
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from kernbench.report.claims.judgement import (
 )
 from kernbench.report.records.cells import paired
 from kernbench.report.records.rows import place
-from kernbench.report.statistics import estimate, finite, mean_and_error
+from kernbench.report.statistics import estimate, estimate_of_ratios, finite, geometric_mean, mean_and_error
 
 CLOCK_SHARE = 0.1  # of a time budget: where the clock is less exact than this, a small overrun cannot be judged
 
@@ -82,21 +82,26 @@ def _margin(metric, claim, worse_by):
 
 
 def _in_time(results, dataset, claim):
-    """Whether the claim's share of the time was kept (None if undecidable); p-value, each repeat, and a sentence."""
+    """Whether the claim's share of the time was kept (None if undecidable); p-value, each repeat, and a sentence.
+
+    By the ratios of the time to what is allowed in the same repeat: on a slower machine both are longer.
+    """
     cells = [results.cell(dataset, name) for name in (claim.method, claim.baseline)]
     times = [[finite(place(record, "seconds.fit")) for record in pair] for pair in paired(*cells)]
-    if any(None in pair for pair in times):
+    if not all(map(all, times)):  # nor has a time of 0, by a coarse clock, a ratio
         return None, None, [None] * len(times), "Times are missing."
-    own, base = (sum(side) / len(times) for side in zip(*times))
-    allowed = claim.time_fraction * base
+    limits = [claim.time_fraction * whole for _, whole in times]
+    own, base = map(geometric_mean, zip(*times))
+    allowed, latest = (geometric_mean([limit + late for limit in limits]) for late in (0.0, claim.time_slack))
     budget = f"the {text.seconds(allowed)} allowed ({100 * claim.time_fraction:g} % of {text.seconds(base)})"
     tolerated = claim.time_slack if claim.time_slack <= CLOCK_SHARE * allowed else 0.0
-    overruns = [spent - claim.time_fraction * whole for spent, whole in times]
-    over = estimate(overruns, tolerated)
-    answer, each = is_at_most(tolerated, over.value, over.interval), [is_at_most(tolerated, by) for by in overruns]
-    if own <= allowed:
+    # Slack is added to the limit: subtracted from the time, it might leave none, of which there is no logarithm.
+    shares = [spent / (limit + tolerated) for (spent, _), limit in zip(times, limits)]
+    over = estimate_of_ratios(shares, 1.0, rounding=ROUNDING)
+    answer, each = is_at_most(1.0, over.value, over.interval), [is_at_most(1.0, share) for share in shares]
+    if is_at_most(1.0, own / allowed):  # as the answer does, up to rounding
         why = f"It took {text.seconds(own)}, within {budget}."
-    elif own > allowed + claim.time_slack:
+    elif not is_at_most(1.0, own / latest):
         why = f"It took {text.seconds(own)}, over {budget}."
     else:
         why = (

@@ -6,7 +6,7 @@ import pytest
 
 from kernbench.experiments.declare import Claim, Metric
 from kernbench.report.claims.findings import PARTLY, findings, judge
-from kernbench.report.claims.judgement import FAILS, HOLDS, OPEN, is_at_most, p_value_of
+from kernbench.report.claims.judgement import FAILS, HELD, HOLDS, OPEN, is_at_most, p_value_of
 
 
 @pytest.fixture
@@ -137,6 +137,45 @@ def test_an_open_difference_beside_a_time_that_decides_is_no_open_claim(toy, rec
     assert "the difference cannot be judged" in found.why and "this cannot be judged" not in found.why
 
 
+def test_times_are_judged_by_ratios_whatever_the_machines(toy, records, judged):
+    """Ten times as long on a slower machine, and always nine tenths of what is allowed."""
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=0.5)
+    machines, shares = (1.0, 10.0, 1.0, 10.0, 5.0), (0.45, 0.455, 0.445, 0.45, 0.45)
+
+    def found(shares):
+        rows = []
+        for k, (slower, share) in enumerate(zip(machines, shares)):
+            changes = {"repeat": k, "environment": records.one()["environment"] | {"processor": f"CPU {slower}"}}
+            rows.append(records.one("libsvm", seconds=8.0 * slower, **changes))
+            rows.append(records.one("smo", seconds=8.0 * slower * share, **changes))
+        return judged(toy, rows, claim)
+
+    within = found(shares)
+    assert within.verdict == HOLDS and within.untested == HELD
+    assert "It took 12.5 s, within the 13.9 s allowed (50 % of 27.7 s)." in within.why  # geometric means
+    # In all, 44.8 s in place of 44; within the limit on one machine by more than it is over it on the other.
+    apart = found((0.1, 0.55))
+    assert "It took 5.93 s, within the 12.6 s allowed (50 % of 25.3 s)." in apart.why
+    assert apart.verdict == OPEN and apart.untested == OPEN
+
+
+def test_slack_counts_in_each_repeat_and_leaves_no_negative_ratio(toy, records, judged):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=1.0, time_slack=0.15)
+    rows = [records.one("libsvm", repeat=k, seconds=seconds) for k, seconds in enumerate((2.0, 2.1, 2.2))]
+    rows += [records.one("smo", repeat=k, seconds=seconds) for k, seconds in enumerate((0.1, 0.12, 0.11))]
+    assert judged(toy, rows, claim).verdict == HOLDS
+    for row, late in zip(rows[3:], (0.10, 0.14, 0.12)):
+        row["seconds"]["fit"] = rows[row["repeat"]]["seconds"]["fit"] + late
+    found = judged(toy, rows, claim)
+    assert found.untested == HELD and "by less than the 150 ms by which a solver may notice" in found.why
+
+
+def test_a_time_of_zero_has_no_ratio(toy, records, judged):
+    claim = Claim("", "smo", "libsvm", "test_error", 0.002, time_fraction=0.5)
+    found = judged(toy, [records.one("libsvm", seconds=8.0), records.one("smo", seconds=0.0)], claim)
+    assert found.verdict == OPEN and "Times are missing." in found.why
+
+
 def test_times_on_one_side_may_be_too_few_to_judge(toy, records, judged):
     """Both repeats are within the limit, which lies inside the interval of their mean."""
     rows = [records.one("libsvm", repeat=k, seconds=8.0) for k in range(2)]
@@ -175,7 +214,7 @@ def test_a_worse_result_fails_whatever_the_time(toy, records, judged):
 def test_one_miss_is_a_miss_over_all_data_sets(toy, records):
     rows = records.race()
     for row in rows:
-        row["seconds"]["fit"] *= 0.9 if row["method"] == "sbp-quarter" else 1.0
+        row["seconds"]["fit"] *= 0.9 - 0.01 * row["repeat"] if row["method"] == "sbp-quarter" else 1.0
     rows += [
         records.one("libsvm", dataset="mnist", error=0.1, seconds=8.0),
         records.one("sbp-quarter", dataset="mnist", error=0.3, seconds=2.0),
