@@ -28,8 +28,8 @@ class Row:
         That of one of the races.
     usual : str
         The usual choice.
-    races : list of (str, float)
-        The name of each race, and how many times as fast the method is there.
+    races : list of (str, float, int)
+        The name of each race, how many times as fast the method is there, and in how many runs of both.
     """
 
     task: str
@@ -58,23 +58,25 @@ def speed_picture(verdicts):
     height = GAP + LINE * max(name.count("\n") + 1 for name in names)
     size = WIDTH, MARGINS + height * len(rows)
     drawn = layout.one(NAME, TITLE, _words(rows), lambda axes, fonts: _draw(axes, fonts, rows, names), size)
-    lines = [("task", "method", "usual", "dataset", "times_as_fast")]
+    lines = [("task", "method", "usual", "dataset", "times_as_fast", "runs")]
     lines += [(row.task, row.advice.spelled, row.usual, *race) for row in rows for race in row.races]
     caption = (
         "The method to use against each usual choice in the same run: a dot for each data set on which it is the "
         "fastest of the methods that are no less accurate than the usual choice. Races that another method won, or in "
         "which the usual choice has no time, have no dot."
     )
+    if any(n_runs == 1 for row in rows for *_, n_runs in row.races):
+        caption += " Hollow: from a single run."
     return Picture(NAME, caption, *drawn, csv_text(lines), shape="wide")
 
 
 def _rows(task, advices):
     """A row for each usual choice with a time: factors over different ones cannot be compared with each other."""
     place = places(advices)
-    usual = [(place(advice), 1.0) for advice in advices if advice.method == advice.display.baseline]
+    usual = [(place(advice), 1.0, advice.n_runs) for advice in advices if advice.method == advice.display.baseline]
     rows = [Row(task, advices[0], USUAL, usual)] if usual else []
     for peer, own in by_peer(advices).items():
-        races = [(place(advice), advice.ratio) for advice in own if advice.ratio is not None]
+        races = [(place(advice), advice.ratio, advice.n_runs) for advice in own if advice.ratio is not None]
         rows += [Row(task, own[0], text.names([peer]), races)] if races else []
     return rows
 
@@ -83,7 +85,10 @@ def _words(rows):
     """The figure in words."""
     parts = []
     for row in rows:
-        shown = ", ".join(f"{dataset} {text.significant(ratio, 2)}" for dataset, ratio in row.races)
+        shown = ", ".join(
+            f"{dataset} {text.significant(ratio, 2)}{' in one run' if n_runs == 1 else ''}"
+            for dataset, ratio, n_runs in row.races
+        )
         parts.append(f"{text.capitalised(row.task)}, {row.compared}: {shown}.")
     return " ".join(parts)
 
@@ -91,11 +96,14 @@ def _words(rows):
 def _draw(axes, fonts, rows, names):
     axes.set_xscale("log")
     for place, row in enumerate(rows):
-        ratios = [ratio for _, ratio in row.races]
+        ratios = [ratio for _, ratio, _ in row.races]
         axes.plot([min(1.0, *ratios), max(1.0, *ratios)], [place, place], color=GRID, linewidth=2.5, zorder=1)
-        axes.plot(ratios, [place] * len(ratios), marker="o", color=BLUE, markersize=7, linestyle="none", zorder=3)
+        for is_once, face in ((False, BLUE), (True, "none")):
+            dots = [ratio for _, ratio, n_runs in row.races if (n_runs == 1) == is_once]
+            style = {"marker": "o", "color": BLUE, "markerfacecolor": face, "markersize": 7, "linestyle": "none"}
+            axes.plot(dots, [place] * len(dots), **style, zorder=3)
     axes.axvline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
-    low, high = scales.limits([[1.0, *(ratio for row in rows for _, ratio in row.races)]], True)
+    low, high = scales.limits([[1.0, *(ratio for row in rows for _, ratio, _ in row.races)]], True)
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.7)
     layout.head(axes, TITLE, fonts)

@@ -115,11 +115,14 @@ class Advice:
         """The mean of the metric."""
         return mean_and_error(self.cell(method).values(self.metric))[0]
 
+    def repeats_of(self, methods):
+        """The repeats in which all of some methods have a value of the metric."""
+        return set.intersection(*(set(self.cell(method).by_repeat(self.metric)) for method in methods))
+
     def values(self, methods):
         """The means of the metric of methods shown side by side, over the repeats of all of them, if there are any."""
-        found = {method: self.cell(method).by_repeat(self.metric) for method in methods}
-        common = set.intersection(*map(set, found.values()))
-        return {method: _mean({repeat: own[repeat] for repeat in common} or own) for method, own in found.items()}
+        found, common = {name: self.cell(name).by_repeat(self.metric) for name in methods}, self.repeats_of(methods)
+        return {name: _mean({repeat: own[repeat] for repeat in common} or own) for name, own in found.items()}
 
     def loss(self, method):
         """How much worse another method is than this one: the mean difference of the metric, as in `excess_of`."""

@@ -144,7 +144,8 @@ def _wrong(choice):
         times = {name: ratio for name in others if (ratio := advice.times_as_long(name)) is not None}
         if times:
             name = max(times, key=times.get)
-            slow.append((times[name], advice.results.short_label(name)))
+            once = ", one run" if len(advice.runs_with(name)) == 1 else ""
+            slow.append((times[name], f"{advice.results.short_label(name)}{once}"))
         losses = {name: advice.loss(name) for name in others}
         if losses and max(losses.values()) > advice.display.margin:
             name = max(losses, key=losses.get)

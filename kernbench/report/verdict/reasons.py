@@ -75,12 +75,15 @@ def _speed(advices, n_races, place):
     if all(advice.method == advice.display.baseline for advice in advices):
         return f"{where}, the usual choice, {fastest} its own{limit}."
     sentence = f"{where}, {fastest} that of {peer}{limit}"
-    ratios = [advice.ratio for advice in advices if advice.ratio is not None]
-    if not ratios:
+    timed = [advice for advice in advices if advice.ratio is not None]
+    if not timed:
         return f"{sentence}."
+    ratios, n_once = [advice.ratio for advice in timed], sum(advice.n_runs == 1 for advice in timed)
     factor = " to ".join(dict.fromkeys(text.significant(end(ratios), 2) for end in (min, max)))
-    some = "" if len(ratios) == len(advices) else f", where that has a time ({text.plural(len(ratios), 'race')})"
-    return f"{sentence}: {factor} times as fast as {peer} in the same run{some}."
+    once = f" (the only one in {text.plural(n_once, 'race')})" if n_once else ""
+    run = "the only run of both" if n_once == len(timed) else f"the same run{once}"
+    some = "" if len(timed) == len(advices) else f", where that has a time ({text.plural(len(timed), 'race')})"
+    return f"{sentence}: {factor} times as fast as {peer} in {run}{some}."
 
 
 def _settings(mine, place):
@@ -170,14 +173,15 @@ def _budget(advices, place):
     ]
     if not methods or base is None:
         return ""
-    values = advice.values([*(method.name for method in methods), baseline])
+    shown = [*(method.name for method in methods), baseline]
+    values, once = advice.values(shown), ", in one repeat" if len(advice.repeats_of(shown)) == 1 else ""
     parts = [
         f"{method.label.partition(',')[0]} {text.with_unit(advice.metric, values[method.name])}" for method in methods
     ]
     fraction = methods[-1].budget_fraction
     return (
         f"With {100 * fraction:g} % of {text.possessive(advice.peer)} time on {place(advice)} "
-        f"({text.seconds(fraction * base)}), {advice.metric.label} was: {text.listed(parts)}; "
+        f"({text.seconds(fraction * base)}), {advice.metric.label} was{once}: {text.listed(parts)}; "
         f"{advice.peer} ended at {text.with_unit(advice.metric, values[baseline])}."
     )
 

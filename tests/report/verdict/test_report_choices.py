@@ -67,6 +67,11 @@ def test_a_wrong_choice_is_priced_within_repeats(row, records):
     assert plain(row(rows)["cost_of_wrong_choice"]) == "4 × the time (SBP); 5.00 points of test error (SBP)"
 
 
+def test_a_wrong_choice_that_was_run_once_is_told(row, records):
+    rows = [record for record in records.race() if record["method"] != "sbp" or not record["repeat"]]
+    assert plain(row(rows)["cost_of_wrong_choice"]) == "10 × the time (SBP, one run)"
+
+
 def test_the_best_of_a_small_budget_is_so_within_repeats(toy, records):
     rows = [records.one("smo", repeat=k, error=error) for k, error in enumerate(ERRORS)]
     rows += [records.one("sbp", repeat=k, error=ERRORS[k] + 0.05) for k in range(2)]  # 16 % in the mean, SMO 29 %

@@ -14,6 +14,7 @@ from kernbench.report.verdict.headlines import MOST_ROWS, headline_table, recomm
 from kernbench.report.verdict.verdict import verdicts
 
 SECTIONS = [SimpleNamespace(name="toy-paper")]
+HOLLOW = "fill-opacity: 0; stroke: var(--blue)"
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_races_that_another_method_won_have_no_dot(judged, records):
     rows = records.race() + records.race(dataset="mnist")
     rows += [records.one("sbp", dataset="w8a", seconds=0.1), records.one("libsvm", dataset="w8a", seconds=1.0)]
     picture = speed_picture(judged(rows))
-    assert [row.split(",")[-2] for row in picture.csv.splitlines()[1:]] == ["adult", "mnist"]
+    assert [row.split(",")[-3] for row in picture.csv.splitlines()[1:]] == ["adult", "mnist"]
     assert "a dot for each race won" in picture.svg_inline and "Races that another method won" in picture.caption
 
 
@@ -96,8 +97,8 @@ def test_each_usual_choice_has_a_row_of_the_figure(other_baseline):
     assert [line for line in lines if "against" in line] == named and lines.count("A kernel SVM") == 2
     assert f"{named[0]}: adult of toy 4.5." in picture.svg_inline
     assert f"{named[1]}: adult of other 10." in picture.svg_inline
-    rows = [row.split(",")[-3:] for row in picture.csv.splitlines()[1:]]
-    assert rows == [["LIBSVM (scikit-learn SVC)", "adult of toy", "4.5"], ["SBP", "adult of other", "10.0"]]
+    rows = [row.split(",")[-4:] for row in picture.csv.splitlines()[1:]]
+    assert rows == [["LIBSVM (scikit-learn SVC)", "adult of toy", "4.5", "3"], ["SBP", "adult of other", "10.0", "3"]]
 
 
 def test_a_race_of_which_the_method_is_the_usual_choice_has_no_factor(other_baseline):
@@ -126,7 +127,7 @@ def test_races_on_data_of_one_name_have_names_of_their_own_in_both_figures(toy, 
     found = verdicts([records.results(replace(toy, name=name), records.race()) for name in ("one", "two")])
     assert "adult of one 4.5, adult of two 4.5" in speed_picture(found).svg_inline
     _, *rows = speed_picture(found).csv.splitlines()
-    assert [row.split(",")[-2] for row in rows] == ["adult of one", "adult of two"]
+    assert [row.split(",")[-3] for row in rows] == ["adult of one", "adult of two"]
     assert "adult of two, 1,000 rows: SMO in 2 s" in choice_picture(choices(found)).svg_inline
 
 
@@ -233,3 +234,16 @@ def test_factors_from_one_run_are_told_in_the_row_and_counted_below_the_table(ju
     assert shown == f"4 × as fast as {libsvm} in one run each; chosen in 2 of 2 races"
     assert f"2 of these 2 races rest {rest}" in note
     assert not any("one run" in words for words in told(records.race()))
+
+
+def test_a_dot_from_one_run_is_hollow(judged, records):
+    """On mnist LIBSVM was run once, SMO three times."""
+    once = [row for row in records.race(dataset="mnist") if row["method"] != "libsvm" or not row["repeat"]]
+    picture = speed_picture(judged(records.race() + once))
+    assert "adult 4.5, mnist 4 in one run." in picture.svg_inline
+    assert picture.caption.endswith("have no dot. Hollow: from a single run.")
+    header, *rows = picture.csv.splitlines()
+    assert [row.rpartition(",")[2] for row in (header, *rows)] == ["runs", "3", "1"]
+    several = speed_picture(judged(records.race()))
+    assert "Hollow" not in several.caption and "in one run" not in several.svg_inline
+    assert picture.svg_inline.count(HOLLOW) == 1 and HOLLOW not in several.svg_inline

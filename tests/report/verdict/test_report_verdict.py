@@ -443,3 +443,18 @@ def test_a_method_that_may_be_worse_is_not_recommended_but_named(toy, records, a
     assert found.headline == 'For a kernel SVM, use KernelSVC(solver="sbp").'
     words = "Faster, but it cannot be judged from these repeats whether they are worse: SMO on adult."
     assert words in found.sentences
+
+
+def test_a_factor_from_the_only_run_of_both_is_told(toy, records, advised):
+    """On mnist LIBSVM was run once, SMO three times."""
+    once = [row for row in records.race(dataset="mnist") if row["method"] != "libsvm" or not row["repeat"]]
+    assert "4 times as fast as LIBSVM in the only run of both." in advised(toy, once).sentences[0]
+    some = "4 to 4.5 times as fast as LIBSVM in the same run (the only one in 1 race)."
+    assert some in advised(toy, [*records.race(), *once]).sentences[0]
+
+
+def test_a_value_of_a_budget_from_one_repeat_is_told(toy, records, advised):
+    rows = [records.one("libsvm", repeat=k, error=error, seconds=8.0) for k, error in enumerate((0.1, 0.2))]
+    rows += [records.one("sbp-quarter", error=0.12)]
+    (told,) = (sentence for sentence in advised(toy, rows).sentences if sentence.startswith("With 25 %"))
+    assert told.endswith("test error was, in one repeat: SBP 12.00 %; LIBSVM ended at 10.00 %.")
