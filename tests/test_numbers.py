@@ -9,6 +9,9 @@ from statistics import fmean, variance
 
 import pytest
 
+from kernbench.experiments import get
+from kernbench.report.records.cells import Cell
+from kernbench.report.records.results import KINDS, Results
 from kernbench.report.statistics import mean_and_error
 from kernbench.report.text import percent
 
@@ -48,6 +51,16 @@ def test_numbers_of_a_page_are_those_of_the_records(page, records):
 def test_every_text_stands_on_one_page():
     found = [name for page in numbers.pages() for _, name, _, _ in numbers.MARKED.findall(page.read_text())]
     assert sorted(found) == sorted(numbers.TEXTS)
+
+
+def test_the_data_of_the_records_are_of_kinds_that_the_report_knows(records):
+    found = {}
+    for (experiment, dataset, method), repeats in records._found.items():
+        cell = Cell(dataset, method, list(repeats.values()))
+        found[experiment, dataset] = Results(get(experiment), "paper", {(dataset, method): cell}).kind(dataset)
+    assert found and set(found.values()) <= set(KINDS)
+    deformed = {kind for (_, dataset), kind in found.items() if "deformed" in dataset}
+    assert deformed == {"generated"}  # though they are read from the files of the full data
 
 
 def test_another_record_makes_another_text(records, monkeypatch):

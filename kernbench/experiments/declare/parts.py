@@ -71,6 +71,9 @@ class Setting:
     repeat_argument : str or None
         Argument of the loader that takes the number of the repeat, from 0: each repeat draws or splits its data again.
         None: all repeats have the same data.
+    kind : str
+        What readers of the report take the data for, where it is not what the loader says: as in
+        ``kernbench.datasets.Dataset``.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Setting:
     label: str = ""
     methods: tuple[Any, ...] | None = None
     repeat_argument: str | None = None
+    kind: str = ""
 
     def __post_init__(self) -> None:
         whose = f"data set {self.name!r}"

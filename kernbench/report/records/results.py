@@ -178,8 +178,9 @@ class Results:
         return next((data for cell in cells if (data := cell.data())), {})
 
     def kind(self, dataset):
-        """``"full"``, ``"subset"``, ``"generated"``, ``"bundled"``, ``"own"`` or ``"unknown"``."""
-        return str(self.data(dataset).get("kind") or "unknown")
+        """The kind of the data, declared or recorded: one of `KINDS`, or ``"unknown"``."""
+        setting = self.setting(dataset)
+        return (setting.kind if setting else "") or str(self.data(dataset).get("kind") or "unknown")
 
     def has_several_setups(self, *datasets):
         """Whether the successful records of one of some data sets are from several machines, or states of the code."""

@@ -27,7 +27,7 @@ def data_table(results):
         rows.append(
             (
                 words(dataset),
-                words(data.get("kind") or "unknown"),
+                words(results.kind(dataset)),
                 *(Entry(text.count(number), value) for value, number in sizes),
                 Entry(checksum[:12], checksum, mark="code"),
                 words(" ".join(text.sentence(sentence) for sentence in sentences if sentence)),

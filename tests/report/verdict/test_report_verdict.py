@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernbench.experiments.declare import Method, Metric, Recommendation
+from kernbench.report.tables.facts import data_table
 from kernbench.report.tables.metric_table import COUNTED
 from kernbench.report.verdict.advice import margins_told
 from kernbench.report.verdict.verdict import recommendation, verdicts
@@ -192,6 +193,18 @@ def test_verdict_on_generated_data_says_so_first(toy, records, advised):
     found = advised(toy, records.race(scale="quick", dataset="blobs", kind="generated"))
     assert found.stand_in and "no real data" in found.basis
     assert not advised(toy, records.race()).stand_in
+
+
+def test_a_declared_kind_of_data_counts_in_place_of_the_loaders(toy, records, advised):
+    """Such as of images that are deformed at random, read from the files of the full data."""
+    (setting,) = toy.scales["quick"].settings
+    scales = toy.scales | {"quick": replace(toy.scales["quick"], settings=(replace(setting, kind="generated"),))}
+    declared, rows = replace(toy, scales=scales), records.race(scale="quick", dataset="blobs")
+    found = advised(declared, rows)
+    assert found.stand_in and found.basis.startswith("Measured on generated data (blobs) only, no real data")
+    assert found.table.blocks[0][1][0][0].text == "blobs (generated)"
+    assert data_table(records.results(declared, rows)).blocks[0][1][0][1].text == "generated"
+    assert data_table(records.results(toy, rows)).blocks[0][1][0][1].text == "full"
 
 
 def test_verdict_names_who_might_be_first_another_day(toy, records, advised):

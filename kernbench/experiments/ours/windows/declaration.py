@@ -23,6 +23,7 @@ def _settings(levels, n_test, *, positives, **params):
             {"misspecification": LEVELS[name], "n_test": n_test},
             {"positives": positives, **params},
             loader=f"{HERE}.data:load_rows",
+            kind="generated",
             label=LABELS[name],
             note=note,
             repeat_argument="seed",

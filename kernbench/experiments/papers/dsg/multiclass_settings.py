@@ -90,6 +90,7 @@ def first_rows(n):
         note=f"The first {n:,} of these images in arrays: what the errors are due to.",
         methods=OF_PASSES,
         repeat_argument="seed",
+        kind="generated",
     )
 
 
@@ -144,6 +145,7 @@ PAPER_SCALE = Scale(
             "trained on them in one pass. With so many columns a doubly stochastic pass over 1.6 million takes hours.",
             methods=("lenet", "lenet-top", "lenet-doubly", "lenet-doubly-alpha", "lenet-doubly-median"),
             repeat_argument="seed",
+            kind="generated",
             optional=True,
         ),
         Setting(
@@ -155,6 +157,7 @@ PAPER_SCALE = Scale(
             "pixels; the paper has 8 million, and the features of a trained convolutional net.",
             methods=("doubly-stream", "doubly-stream-features"),
             repeat_argument="seed",
+            kind="generated",
         ),
         *map(first_rows, FIRST_ROWS),
         Setting(

@@ -168,6 +168,7 @@ PAPER_SCALE = Scale(
             note="STAND-IN for MNIST8M: images of MNIST deformed here. NORMA and k-SDCA would take hours.",
             methods=("doubly", "doubly-1024", "doubly-1024-10", *ON_FEATURES, DAMPED.name),
             repeat_argument="seed",
+            kind="generated",
         ),
         _forest(
             "forest", 0.3 * 2.055, "The width, 0.3 times the median distance, was chosen on test rows in earlier runs."
