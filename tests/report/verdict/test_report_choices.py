@@ -206,6 +206,17 @@ def test_the_figure_has_a_panel_for_each_task_and_the_usual_choice(toy, records)
     assert line == "a kernel SVM,SMO,adult,toy,1000.0,2.0,LIBSVM,9.0"
 
 
+def test_the_figure_has_the_factor_of_the_runs_of_both(toy, records):
+    """LIBSVM was run more often, and on a slower machine: the table says 4.5 times as long."""
+    slow = records.one()["environment"] | {"processor": "Slow CPU 1"}
+    rows = records.race() + [records.one("libsvm", repeat=k, seconds=100.0, environment=slow) for k in range(3, 9)]
+    picture = choice_picture(choices(verdicts([records.results(toy, rows)])))
+    assert "SMO in 2 s, LIBSVM in 9 s" in picture.svg_inline and picture.csv.splitlines()[1].endswith("LIBSVM,9.0")
+    alone = [row for row in rows if row["method"] != "libsvm" or row["repeat"] > 2]
+    picture = choice_picture(choices(verdicts([records.results(toy, alone)])))
+    assert "LIBSVM has no time" in picture.svg_inline and picture.csv.splitlines()[1].endswith("LIBSVM,")
+
+
 def test_the_figure_names_no_time_that_was_not_measured(toy, records):
     rows = [row for row in records.race() if row["method"] != "libsvm"] + [records.failure("libsvm", repeat=0)]
     picture = choice_picture(choices(verdicts([records.results(toy, rows)])))
