@@ -150,6 +150,13 @@ class Advice:
         return self.times_as_long(self.display.baseline)
 
     @property
+    def failed(self):
+        """Other methods without a budget of which fits failed: they have no time, unless they are the baseline."""
+        names = self.results.chosen_methods(self.display, self.dataset)
+        others = [name for name in names if name not in (self.method, self.display.zero)]
+        return [name for name in others if self.cell(name).failed and not self.results.has_budget(name)]
+
+    @property
     def close(self):
         """Others that are no worse than this one, nor than the baseline, and nearly as fast."""
         times = {name: self.times_as_long(name) for name in self.no_worse if name != self.method}

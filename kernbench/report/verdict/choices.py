@@ -77,10 +77,10 @@ def choice_table(found):
     notes = [
         "The fastest method whose accuracy is no worse than that of the usual choice, on each data set. Rows × columns "
         "are those of the training data; stand-ins are generated, not the data they are named after.",
-        "A wrong choice: the slowest of the other methods, against the one to use, and the least accurate, in the "
-        f"worst of these races. With {100 * HURRY:g} % of the usual time: the most accurate method after so much of "
-        "the time of the usual choice (in how many of these races it is that method), and how accurate it is on one "
-        "data set.",
+        "A wrong choice: the slowest of the other methods that ended every fit, against the one to use, and the least "
+        f"accurate, in the worst of these races. With {100 * HURRY:g} % of the usual time: the most accurate method "
+        "after so much of the time of the usual choice (in how many of these races it is that method), and how "
+        "accurate it is on one data set.",
         margins_told([advice for choice in found for advice in choice.advices]),
         *([NOISY] if any(row[2].text.endswith("noisy") for rows in blocks.values() for row in rows) else []),
         *setups_told((advice.results, advice.dataset) for choice in found for advice in choice.advices),
@@ -137,7 +137,7 @@ def _usual(choice):
 
 
 def _wrong(choice):
-    """What the slowest and the least accurate of the methods cost."""
+    """What the slowest and the least accurate of the methods cost, and which failed."""
     slow, bad = [], []
     for advice in choice.advices:
         others = [name for name in advice.times if name != advice.method]
@@ -157,6 +157,9 @@ def _wrong(choice):
     if bad:
         loss, advice, name = max(bad, key=lambda entry: entry[0])
         parts.append(f"{text.amount(advice.metric, loss)} of {advice.metric.label} ({name})")
+    failed = dict.fromkeys(advice.results.short_label(name) for advice in choice.advices for name in advice.failed)
+    if failed:
+        parts.append(f"some failed: {text.names(failed)}")
     return "; ".join(parts) or text.DASH
 
 

@@ -260,7 +260,11 @@ def _table(name, caption, advices):
 
 
 def _notes(advices, rows):
-    """What signs in the rows mean, which models did not take part, and where set-ups differ."""
+    """What signs in the rows mean, which models did not take part, which methods failed, and where set-ups differ."""
+    failed = {}
+    for advice in advices:
+        for name in advice.failed:
+            failed.setdefault(advice.results.short_label(name), []).append(advice.dataset)
     notes, absent = explained([("", [row[1:] for row in rows])]), {}  # each row from the name of its method on
     for advice in advices:
         for name, reason in advice.display.left_out.items():
@@ -269,6 +273,9 @@ def _notes(advices, rows):
         races = list(dict.fromkeys(experiments))
         of = f"the race{'s' if len(races) > 1 else ''} of {text.listed(races)}"
         notes.append(f"{name} is not in {of}: {reason}.")
+    if failed:
+        parts = [f"{text.names([label])} on {text.listed(datasets)}" for label, datasets in failed.items()]
+        notes.append(f"The slowest method is the slowest that ended every fit. Some failed: {'; '.join(parts)}.")
     return notes + setups_told((advice.results, advice.dataset) for advice in advices)
 
 

@@ -72,6 +72,18 @@ def test_a_wrong_choice_that_was_run_once_is_told(row, records):
     assert plain(row(rows)["cost_of_wrong_choice"]) == "10 × the time (SBP, one run)"
 
 
+def test_who_failed_has_no_price_and_is_named(toy, row, records):
+    """SBP is the slowest where it ends, in two runs of three."""
+    rows = [record for record in records.race() if record["method"] != "sbp" or record["repeat"]]
+    rows += [records.failure("sbp"), records.failure("sbp-quarter", repeat=3)]  # the latter has a budget
+    assert plain(row(rows)["cost_of_wrong_choice"]) == "4.5 × the time (LIBSVM); some failed: SBP"
+    (verdict,) = verdicts([records.results(toy, rows)])
+    told = "The slowest method is the slowest that ended every fit. Some failed: SBP on adult."
+    assert told in verdict.table.notes
+    assert "the other methods that ended every fit" in " ".join(choice_table(choices([verdict])).notes)
+    assert "failed" not in plain(row(records.race())["cost_of_wrong_choice"])
+
+
 def test_the_best_of_a_small_budget_is_so_within_repeats(toy, records):
     rows = [records.one("smo", repeat=k, error=error) for k, error in enumerate(ERRORS)]
     rows += [records.one("sbp", repeat=k, error=ERRORS[k] + 0.05) for k in range(2)]  # 16 % in the mean, SMO 29 %
