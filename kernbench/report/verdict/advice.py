@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 from kernbench.experiments.declare import Recommendation
 from kernbench.experiments.declare.entrants import model_of
@@ -176,8 +177,9 @@ def is_measured(results, display, dataset):
 def advise(results, display, dataset):
     """The fastest method among those no worse than the baseline, or None when none finished or ours was not measured.
 
-    The fastest is the method that the fewest others beat in time, two methods being compared in the runs of both. One
-    that has no run in common with any other is chosen only where there is no other.
+    The fastest is the method that the fewest others beat in time, two methods being compared in the runs of both; of
+    several, that with the smallest share of the baseline's time in such runs, if any has one. A method that has no run
+    in common with any other is chosen only where there is no other.
 
     "No worse" is not "as good as the best": at given parameters, a fit that stops early may have the lower error
     because stopping early regularises. If the baseline has no result, the best value replaces it.
@@ -216,7 +218,9 @@ def advise(results, display, dataset):
         # Medians of short times may say the contrary of every single run, and those of other runs say nothing.
         faster = [other for other in no_worse if is_faster(other, name)]
         alone = not any(is_faster(name, other) or other in faster for other in no_worse if other != name)
-        return display.baseline in faster, alone, len(faster), times[name]
+        # Methods beaten as often may have no run in common: their times may be of different machines.
+        share = speed(time, results.cell(dataset, display.baseline), results.cell(dataset, name))
+        return display.baseline in faster, alone, len(faster), inf if share is None else share, times[name]
 
     chosen = min(no_worse, key=rank)
     return Advice(

@@ -36,6 +36,17 @@ def test_the_fastest_is_so_in_the_runs_of_both(toy, records, advised):
     assert found.advices[0].method == "smo" and found.advices[0].times == {"libsvm": 8.0, "sbp": 3.0, "smo": 6.0}
 
 
+def test_methods_without_a_common_run_are_compared_by_the_usual_choice(toy, records, advised):
+    """The peer was run on a fast machine alone, beside the slowest method and not beside the usual choice."""
+    fast = {"repeat": 1, "environment": records.one()["environment"] | {"processor": "Fast CPU 1"}}
+    rows = [records.one("libsvm", seconds=8.0), records.one("smo", seconds=2.0), records.one("sbp", seconds=20.0)]
+    beside = [records.one("sbp", seconds=10.0, **fast), records.one("other", seconds=1.0, **fast)]
+    (advice,) = advised(toy, [*rows, *beside]).advices
+    assert advice.method == "smo" and advice.times["other"] < advice.times["smo"] and advice.ratio == 4.0
+    # Beside the usual choice it takes a tenth of that one's time, SMO a quarter.
+    assert advised(toy, [*rows, *beside, records.one("libsvm", seconds=10.0, **fast)]).advices[0].method == "other"
+
+
 def test_a_faster_method_that_may_be_worse_is_so_in_the_runs_of_both(toy, records, advised):
     """SBP is faster than SMO in each run of both; SMO's median is less by runs of its own."""
     errors, slow = (0.14, 0.16), records.one()["environment"] | {"processor": "Slow CPU"}
