@@ -100,6 +100,15 @@ def test_figures_have_a_title_and_words(outline, content):
     assert all(words.strip() for words in re.findall(r"<desc[^>]*>(.*?)</desc>", content, re.DOTALL))
 
 
+def test_what_scrolls_is_reached_by_the_keyboard_and_has_a_name(content):
+    assert [rule.strip() for rule in re.findall(r"([^{}]*)\{[^}]*overflow-x: auto", CSS)] == [".scroll"]
+    scrolling = re.findall(r'<div class="scroll[^>]*>', content)
+    assert all(re.search('role="region" tabindex="0" aria-label="[^"]+"', tag) for tag in scrolling)
+    figures = re.findall(r"<figure[^>]*>.*?</figure>", content, re.DOTALL)
+    wide = [figure for figure in figures if not figure.startswith('<figure class="panels')]  # panels fit any window
+    assert wide and all(re.search(r'<div class="scroll"[^>]*><svg ', figure) for figure in wide)
+
+
 def test_ids_are_unique(outline):
     ids = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
