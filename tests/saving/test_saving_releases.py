@@ -1,11 +1,16 @@
 """Model files of each release are read, and predict what they did."""
 
 import importlib.util
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kernbench
 from kernbench import load
 from kernbench._models import BY_NAME
 from kernbench._version import __version__
@@ -35,3 +40,22 @@ def test_a_release_keeps_a_file_of_each_model():
     for path in FILES:
         kept.setdefault(path.parent.name, set()).add(path.stem)
     assert "0.1.0" in kept and kept.get(__version__, BY_NAME.keys()) == BY_NAME.keys()
+
+
+def test_the_tool_adds_the_models_that_have_no_file_and_leaves_the_others(tmp_path):
+    """As after a new estimator, for which the version has a folder already."""
+    tool, folder = tmp_path / "tools" / "release", tmp_path / "tests" / "saving" / "releases" / __version__
+    tool.mkdir(parents=True)
+    folder.mkdir(parents=True)
+    shutil.copy(HERE.parents[1] / "tools" / "release" / "models", tool)
+    shutil.copy(HERE / "releases.py", folder.parents[1])
+    others = BY_NAME.keys() - {"KernelSVC"}
+    for name in others:
+        for ending in ("npz", "npy"):
+            (folder / f"{name}.{ending}").touch()
+    environment = {**os.environ, "PYTHONPATH": str(Path(kernbench.__file__).parents[1])}
+    done = subprocess.run([sys.executable, tool / "models"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    written = {path.name for path in folder.iterdir() if path.stat().st_size}
+    assert written == {"KernelSVC.npz", "KernelSVC.npy"} and len(list(folder.iterdir())) == 2 * len(BY_NAME)
+    assert type(load(folder / "KernelSVC.npz")).__name__ == "KernelSVC"
