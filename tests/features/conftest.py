@@ -127,6 +127,11 @@ def case(request):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def all_cases():
+    return CASES
+
+
 @pytest.fixture(params=KINDS, ids=str, scope="session")
 def kind(request):
     return request.param

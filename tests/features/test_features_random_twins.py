@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kernbench.features import FeatureBlocks, feature_block
-from kernbench.features.maps.forms import resolve_form, terms_of
+from kernbench.features.maps.forms import FORMS, resolve_form, terms_of
 from kernbench.features.maps.rows import prefers_sparse
 from kernbench.kernels.functions import Gaussian, Intersection, Matern, Product, SkewedChiSquared
 from kernbench.reference.features import random_features as reference
@@ -32,6 +32,11 @@ def expected_block(case, X):
 def our_block(case, X):
     columns = COLUMNS * len(terms_of(case.kernel))
     return feature_block(SEED, BLOCK, columns, X, case.kernel, form=case.form, draws=case.draws)
+
+
+def test_every_kernel_that_has_random_features_is_among_those_tested(all_cases):
+    factors = [factor for case in all_cases for _, factors in terms_of(case.kernel) for factor in factors]
+    assert {type(factor) for factor in factors} == set(FORMS)
 
 
 def test_dense_rows(case):
