@@ -101,6 +101,13 @@ def test_every_attribute_of_a_fit_is_documented(model):
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_a_gap_is_documented_as_one_that_may_be_none(model):
+    """As with Ctrl-C before the certificate is complete."""
+    types = re.findall(r"(?m)^(?:\w+, )*duality_gap_(?:, \w+)* : (.*)$", inspect.getdoc(model.load()))
+    assert all("None" in text for text in types)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_every_parameter_is_cloned(model):
     values = {name: [name] for name in model.load()().get_params(deep=False)}
     estimator = model.load()().set_params(**values)

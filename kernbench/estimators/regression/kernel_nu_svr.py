@@ -64,10 +64,11 @@ class KernelNuSVR(KernelSVR):
     ----------
     epsilon_ : float
         Half the width of the insensitive tube that was found: residuals up to this size cost nothing.
-    objective_, duality_gap_ : float
+    objective_ : float
         The objective above, with the best :math:`\epsilon` for :math:`f + b`, divided by C times the sum of the
-        weights, and a certified bound on its distance to the optimum. ``epsilon_`` is that best one at the optimum
-        only.
+        weights. ``epsilon_`` is that best one at the optimum only.
+    duality_gap_ : float or None
+        Certified bound on the distance of ``objective_`` to the optimum; None as in `KernelRegressor`.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_
         As in `KernelSVR`.
     centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_

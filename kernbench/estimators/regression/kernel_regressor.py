@@ -125,8 +125,10 @@ class KernelRegressor(ExpansionRegressor):
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_outputs,) with more than one output
         The objective above, for the centred targets.
-    duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
-        Certified bound on the distance of ``objective_`` to the optimum.
+    duality_gap_ : float or None, or ndarray of shape (n_outputs,) with more than one output
+        Certified bound on the distance of ``objective_`` to the optimum. None (NaN in an array) where there is no
+        bound: for a kernel that is found not to be positive semi-definite, and where Ctrl-C came before the certificate
+        was complete.
     n_kernel_evaluations_ : int
         Number of kernel values that ``fit`` computed.
     trace_ : dict of lists, or list of dicts with more than one output

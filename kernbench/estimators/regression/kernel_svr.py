@@ -74,9 +74,10 @@ class KernelSVR(KernelRegressor):
     intercept_ : ndarray of shape (1,)
     coef_ : ndarray of shape (1, n_features)
         Weights of the features; linear kernel only.
-    objective_, duality_gap_ : float
-        The objective above divided by C times the sum of the weights, and a certified bound on its distance to the
-        optimum.
+    objective_ : float
+        The objective above divided by C times the sum of the weights.
+    duality_gap_ : float or None
+        Certified bound on the distance of ``objective_`` to the optimum; None as in `KernelRegressor`.
     centre_, kernel_, dtype_, solver_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_
         As in `KernelRegressor`.
     shape_fit_ : tuple of int of shape (2,)

@@ -107,8 +107,9 @@ class LinearRegressor(RegressorMixin, Model):
         0 if converged, else 1.
     objective_ : float, or ndarray of shape (n_outputs,) with more than one output
         The objective above, for the centred targets.
-    duality_gap_ : float, or ndarray of shape (n_outputs,) with more than one output
-        Certified bound on the distance of ``objective_`` to the optimum.
+    duality_gap_ : float or None, or ndarray of shape (n_outputs,) with more than one output
+        Certified bound on the distance of ``objective_`` to the optimum. None (NaN in an array) where Ctrl-C came
+        before the certificate was complete.
     n_inner_products_ : int
         Number of inner products with rows of X, and of updates of w by a row, in ``fit``.
     n_kernel_evaluations_ : int

@@ -147,9 +147,10 @@ class ROCSVC(RankingClassifier):
         0 if converged, else 1.
     objective_ : float
         The objective above.
-    duality_gap_ : float
+    duality_gap_ : float or None
         Certified bound on the distance of ``objective_`` to the optimum (loose for ``adamax`` and
-        ``gradient``).
+        ``gradient``). None where there is no bound: with ``exact``, for a kernel that is found not to be positive
+        semi-definite, and where Ctrl-C came before the certificate was complete.
     n_kernel_evaluations_ : int
         Values k(x, z) computed for the fit, landmarks included; 0 for columns and random features.
     trace_ : dict of lists

@@ -84,9 +84,13 @@ class KernelNuSVC(ExpansionClassifier):
     rho_ : ndarray of shape (n_pairs,)
         The level of each pair; 0 where f = 0. With a kernel that is not positive semi-definite it may be negative; the
         division by it then changes the signs of ``dual_coef_``, as in ``NuSVC``.
-    objective_, duality_gap_ : float, or ndarray of shape (n_pairs,) with more than two classes
+    objective_ : float, or ndarray of shape (n_pairs,) with more than two classes
         The objective above, with the best :math:`\rho` for :math:`f + b`, divided by n, which is negative, or 0 for
-        f = 0, and a certified bound on its distance to the optimum. They belong to :math:`f` before the division.
+        f = 0. It belongs to :math:`f` before the division.
+    duality_gap_ : float or None, or ndarray of shape (n_pairs,) with more than two classes
+        Certified bound on the distance of ``objective_`` to the optimum. None (NaN in an array) where there is no
+        bound: for a kernel that is found not to be positive semi-definite, and where Ctrl-C came before the certificate
+        was complete.
     centre_, n_iter_, converged_, status_, fit_status_, n_kernel_evaluations_, trace_, shape_fit_
         As in `KernelSVC`.
     n_features_in_ : int

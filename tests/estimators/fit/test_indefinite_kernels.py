@@ -7,7 +7,18 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernbench import KernelRegressor, KernelSVC, PartialAUCClassifier, RankedRangeClassifier, RankedRangeRegressor
+from kernbench import (
+    ROCSVC,
+    KernelNoveltyDetector,
+    KernelNuSVC,
+    KernelNuSVR,
+    KernelRegressor,
+    KernelSVC,
+    KernelSVR,
+    PartialAUCClassifier,
+    RankedRangeClassifier,
+    RankedRangeRegressor,
+)
 from kernbench.kernels import Gaussian, Linear, Polynomial
 from kernbench.kernels.functions import Precomputed
 from kernbench.problems.certificate.curvature import ROUNDING, ROWS, shows_negative_curvature
@@ -59,6 +70,19 @@ def test_who_stops_by_the_gap_does_not_converge(entry):
                 continue
         assert any("not positive semi-definite" in str(warning.message) for warning in caught)
         assert fitted.duality_gap_ is None and not fitted.converged_, (loss, fitted.status_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [KernelNuSVC(), KernelSVR(), KernelNuSVR(), KernelNoveltyDetector(), ROCSVC()],
+    ids=lambda model: type(model).__name__,
+)
+def test_no_estimator_has_a_gap(model):
+    fitted = clone(model).set_params(kernel="precomputed", max_iter=2000)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        fitted.fit(np.tanh(X @ X.T - 1.0), Y)
+    assert fitted.duality_gap_ is None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
