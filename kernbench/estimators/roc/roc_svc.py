@@ -139,7 +139,8 @@ class ROCSVC(RankingClassifier):
     n_iter_ : ndarray of shape (1,)
         Iterations of the last ``fit``, or steps of all ``partial_fit`` since.
     converged_ : bool
-        Whether `tol` was reached.
+        Whether `tol` was reached. This attribute and the following ones, up to ``trace_``, describe a run of ``fit``:
+        `partial_fit` removes them.
     status_ : str
         ``"converged"``, or what ended the run: ``"max_iter"``, ``"max_seconds"``, ``"callback"``,
         ``"stalled"``, ``"stagnated"``, ``"interrupted"``.
@@ -357,7 +358,8 @@ class ROCSVC(RankingClassifier):
         -----
         ``pairs`` is the number of pairs per batch: with ``"n_samples"`` each row is paired with one other row, with
         ``"all"`` with eight. After `fit`, `partial_fit` continues from that solution (it restarts if
-        ``features="auto"`` had chosen ``exact``). `solver`, `solver_options`, `tol`, the limits and `threshold_on` are
+        ``features="auto"`` had chosen ``exact``). The attributes that describe the run of `fit`, from ``converged_`` to
+        ``trace_``, are then removed. `solver`, `solver_options`, `tol`, the limits and `threshold_on` are
         ignored. After Ctrl-C the model is that of the batches before, and the interrupted one can be given again. Model
         files hold the reservoirs, too, so that the stream of a loaded model continues as that of the saved one would.
         Until rows of both classes have come, the model stays as it is after `fit`; else all its scores are 0.

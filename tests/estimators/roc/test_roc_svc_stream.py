@@ -1,6 +1,8 @@
 """ROCSVC.partial_fit: a stream gives about the model of fit."""
 
+import inspect
 import pickle
+import re
 from copy import deepcopy
 
 import numpy as np
@@ -9,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernbench import ROCSVC, load
-from kernbench.estimators.roc.stream import Reservoir, Stream, _in_turn
+from kernbench.estimators.roc.stream import OF_A_RUN, Reservoir, Stream, _in_turn
 from kernbench.metrics import roc_auc
 
 
@@ -209,6 +211,16 @@ def test_steps_after_a_fit_are_those_of_the_batches(is_from_file, tmp_path):
         model.save(tmp_path / "model.npz")
         model = load(tmp_path / "model.npz")
     assert model.n_iter_ == 25 and model.partial_fit(X, y).n_iter_ == 50
+
+
+def test_attributes_of_a_run_of_fit_are_removed_and_the_documentation_says_so():
+    X, y = draw(100, np.random.default_rng(0))
+    model = ROCSVC(random_state=0).fit(X, y)
+    documented = re.search(r"\n(converged_ :.*?\ntrace_ :.*?)\n\w", inspect.getdoc(ROCSVC), re.DOTALL)[1]
+    of_a_run = set(re.findall(r"(?m)^(\w+_) :", documented))
+    assert "`partial_fit` removes them" in " ".join(documented.split())
+    before = set(vars(model))
+    assert before - set(vars(model.partial_fit(X, y))) == of_a_run == set(OF_A_RUN)
 
 
 def test_weights_of_zero_leave_rows_out():
