@@ -1,5 +1,7 @@
 """``kernbench report``: the page made from records."""
 
+import shlex
+
 import click
 
 from kernbench.cli.plugins.option import PLUGIN
@@ -55,3 +57,14 @@ def command(results, out, history, compact, show):
     click.echo(f"{built.page}  ({records}, {files} in {out})")
     if show:
         click.launch(built.page.resolve().as_uri())
+
+
+def out_beside(results):
+    """Return the option --out that puts a report beside its records, to be appended to a command; empty where the
+    default folder will do.
+
+    The ``reports`` of a checkout hold a compact report, which no other replaces.
+    """
+    from kernbench.report.building import holds_compact
+
+    return f" --out {shlex.quote(str(results / 'report'))}" if holds_compact("reports") else ""

@@ -7,6 +7,7 @@ import shlex
 import click
 
 from kernbench.cli.plugins.option import PATHS, PLUGIN
+from kernbench.cli.reporting import out_beside
 from kernbench.cli.types import FilePath, Number
 
 INTERRUPTED = 130
@@ -279,7 +280,6 @@ def _print_plan(summary, results):
 
 def _print_summary(summary, results, command):
     from kernbench.report import text
-    from kernbench.report.building import holds_compact
 
     done = f"{text.plural(len(summary.records), 'fit')} run in {text.duration(summary.seconds)}"
     if summary.n_skipped:
@@ -295,6 +295,6 @@ def _print_summary(summary, results, command):
         counts = text.listed(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
         click.echo(f"{text.plural(len(statuses), 'fit')} did not end well ({counts}); the report lists them")
     elsewhere = "" if str(results) == "results" else f" --results {shlex.quote(str(results))}"
-    if holds_compact("reports") and "--compact" not in command:
-        elsewhere += f" --out {shlex.quote(str(results / 'report'))}"
+    if "--compact" not in command:
+        elsewhere += out_beside(results)
     click.echo(f"Next: {command}{elsewhere}")

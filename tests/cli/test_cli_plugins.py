@@ -213,6 +213,21 @@ EXPERIMENTS = [
 """
 
 
+@pytest.mark.parametrize("what", ["solver", "experiment"])
+def test_in_a_checkout_new_names_a_folder_that_a_report_may_be_written_to(kernbench, tmp_path, what):
+    assert kernbench("new", what, "mine").stdout.endswith("kernbench report --plugin mine.py\n")
+    (tmp_path / "mine.py").unlink()
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "records.jsonl.xz").touch()
+    assert kernbench("new", what, "mine").stdout.endswith("kernbench report --plugin mine.py --out results/report\n")
+
+
+def test_templates_name_a_folder_that_a_report_may_be_written_to():
+    texts = [path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.py.txt")]
+    commands = [line for text in texts for line in text.splitlines() if "kernbench report" in line]
+    assert commands and all(command.endswith(" --out results/report") for command in commands)
+
+
 def test_data_models_and_metrics_of_an_experiment_may_be_of_its_file(kernbench, tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     run = kernbench("run", "own", "--plugin", "own.py")

@@ -10,6 +10,7 @@ from string import Template
 import click
 
 from kernbench.cli.errors import Refusing
+from kernbench.cli.reporting import out_beside
 from kernbench.cli.types import FilePath
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -212,5 +213,6 @@ def _filled(template, words):
 
 
 def _say_what_to_run(experiment, path):
-    file = shlex.quote(str(path))
-    click.echo(f"Then: kernbench run {experiment} --plugin {file}, and kernbench report --plugin {file}")
+    plugin = f"--plugin {shlex.quote(str(path))}"
+    report = f"kernbench report {plugin}{out_beside(Path('results'))}"
+    click.echo(f"Then: kernbench run {experiment} {plugin}, and {report}")
