@@ -62,6 +62,18 @@ def test_the_main_job_of_the_readme_leaves_the_checked_in_report_alone():
     assert written and f"/{written[0]}/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
 
+def test_environments_in_the_folders_that_the_pages_name_are_ignored():
+    pages = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CONTRIBUTING.md")]
+    named = [re.findall(r"python -m venv (\S+)", page) for page in pages]
+    assert all(named)
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    unchecked = settings["tool"]["codespell"]["skip"].split(",")
+    for name in {name for names in named for name in names}:
+        assert {f"{name}/", f"/{name}/"} & set(ignored)
+        assert name.startswith(".") or name in unchecked  # it skips hidden folders
+
+
 def test_the_citation_has_the_version_of_the_package():
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
