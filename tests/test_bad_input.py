@@ -11,6 +11,7 @@ from sklearn import config_context
 from sklearn.utils.validation import has_fit_parameter
 
 from kernbench._models import ESTIMATORS, MODELS
+from kernbench.kernels import Gaussian
 
 N_ROWS, N_COLUMNS = 60, 4
 LABELLED = ("classify", "rank")
@@ -262,6 +263,30 @@ def test_bad_rows(model, spoil, message):
     X, y = problem_of(model.task)
     with pytest.raises(ValueError, match=message):
         model.load()().fit(spoil(X), y)
+
+
+def with_missing(X):
+    X = X.astype(object)
+    X[7, 1] = pytest.importorskip("pandas").NA
+    return X
+
+
+# Rows that are no numbers, and what the message says.
+NO_NUMBERS = {
+    "text": (lambda X: X.astype(str).astype(object) + "cm", "X holds text.*Encode it as numbers"),
+    "ragged": (lambda X: [[1.0], *X[1:].tolist()], "inhomogeneous"),
+    "missing": (with_missing, "missing values .pandas.NA."),
+}
+
+
+@pytest.mark.parametrize("model", [model for model in ESTIMATORS if has(model, "kernel")], ids=lambda model: model.name)
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_rows_of_a_kernel_object_are_numbers(model, kind):
+    """It can be called, as a Python function can, which takes any rows."""
+    X, y = problem_of(model.task)
+    spoil, message = NO_NUMBERS[kind]
+    with pytest.raises(ValueError, match=message):
+        model.load()(kernel=Gaussian(1.0)).fit(spoil(X), y)
 
 
 @every_model

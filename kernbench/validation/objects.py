@@ -35,7 +35,7 @@ def objects_of(model, X, *, reset):
         If X is empty, or has not the columns of fit, in their order.
     """
     if reset:
-        if not callable(model.kernel) or _are_numbers(X):
+        if not calls_python(model.kernel) or _are_numbers(X):
             return None
         rows = X if _has_items(X) else _items(X) if np.ndim(_array(X)) != 2 else _array(X).astype(object)
         model.n_features_in_ = rows.shape[1]
@@ -53,6 +53,14 @@ def objects_of(model, X, *, reset):
     if len(rows) == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: X is empty")
     return rows
+
+
+def calls_python(kernel):
+    """Return whether a kernel is a Python function or has one as a component.
+
+    Kernel objects can be called, too, and have an attribute for it; anything else that can be called is a function.
+    """
+    return getattr(kernel, "calls_python", callable(kernel))
 
 
 def function_rows(X):

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from kernbench.validation.arrays import check_indices, first_not_finite, without_duplicates, without_room
 from kernbench.validation.foreign import host_array, refuse_times
-from kernbench.validation.objects import objects_of
+from kernbench.validation.objects import calls_python, objects_of
 
 FLOATS = [np.float64, np.float32]  # kept; everything else becomes float64
 NO_LABELS = "no_validation"  # as scikit-learn's `validate_data` has it; any other text is a mistake for labels
@@ -66,7 +66,7 @@ def check_rows(model, X, y=NO_LABELS, *, reset, accept_sparse=True):
     except ValueError as error:
         if "could not convert string" in str(error):
             advice = "Encode it as numbers first, for example with sklearn.preprocessing.OneHotEncoder"
-            if callable(getattr(model, "kernel", None)):  # of a model that takes numbers only
+            if calls_python(getattr(model, "kernel", None)):  # of a model that takes numbers only
                 advice = "A kernel function is given rows of numbers: for others pass its matrix, kernel='precomputed'"
             raise ValueError(f"X holds text: {error}. {advice}") from error
         if str(error).startswith(("Input X contains NaN", "Input X contains infinity")):

@@ -34,6 +34,7 @@ from kernbench.features.nystroem.landmarks import OWN, choice_of
 from kernbench.kernels.domain import check_range
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
+from kernbench.validation.objects import calls_python
 
 # The parameters that a space depends on, besides kernel and rows.
 OF_THE_SPACE = ("gamma", "degree", "coef0", "features", "n_landmarks", "landmarks", "n_features", "dtype")
@@ -356,7 +357,7 @@ def _comparable(value):
 
 def _digest_of(model, rows, needs_features):
     """Return a digest of all that a space depends on; for a Python function, see `key_of`, what equals nothing."""
-    if getattr(model.kernel, "calls_python", callable(model.kernel)):
+    if calls_python(model.kernel):
         return object()
     own = (getattr(model, name) for name in OF_THE_SPACE if name != "landmarks")
     settings = [repr(model.kernel), needs_features, *own]
