@@ -165,6 +165,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
         try:
             if max_seconds is None:
                 solver.stop_at(np.inf)  # an earlier run may have left a time
+            if max_iter is not None:
+                solver.stop_after(start + max_iter)
             if tol is not None and solver.converged and solver.first_check is not None:
                 with clock:
                     solver.check(tol)  # an earlier run may have had a larger one
@@ -232,6 +234,8 @@ def run(solver, *, max_iter=None, tol=None, max_seconds=None, callback=None, sna
             status = "interrupted"
         except Diverged as error:
             status, message = "diverged", str(error)
+        finally:
+            solver.stop_after(np.inf)
         # Ctrl-C from here on does not lose the solution.
         try:
             # The last test of the rule may evaluate kernel values but takes no step.

@@ -132,6 +132,12 @@ class Method:
         Only methods with long iterations do.
         """
 
+    def stop_after(self, n_iter: float) -> None:
+        """Do no iteration beyond this value of `n_iter`, or any number of them if it is infinity.
+
+        Only methods whose `advance` may do many more than it is asked for need to know.
+        """
+
 
 class CostlyGap(Method):
     """Base of methods whose gap may take products with the kernel matrix: it is found once an iterate.

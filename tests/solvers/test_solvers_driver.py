@@ -20,6 +20,16 @@ def test_max_iter_is_met_exactly(clock, max_iter, granularity):
     assert result.status == "max_iter" and not result.converged
 
 
+def test_the_solver_is_told_the_limit_of_the_run(clock):
+    class Told(Countdown):
+        def stop_after(self, n_iter):
+            limits.append(n_iter)
+
+    limits, solver = [], Told(clock, n_iter=5)
+    run(solver, max_iter=7)
+    assert limits == [12, np.inf]  # none that is left for later calls of `advance`
+
+
 def test_result_is_the_state_at_the_end(clock):
     result = run(Countdown(clock), max_iter=99)
     assert result.objective == 0.01 and result.gap == 0.005

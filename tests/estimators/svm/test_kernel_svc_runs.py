@@ -50,6 +50,15 @@ def test_max_iter_ends_the_run_and_the_warning_names_it(solver):
     assert not model.converged_ and model.fit_status_ == 1 and model.status_ == "max_iter"
 
 
+@pytest.mark.parametrize("max_iter", [1, 40])
+def test_max_iter_is_met_where_smo_takes_working_sets(max_iter):
+    X, y = two_classes()
+    options = {"classic_rows": 0, "working_set_size": 32}
+    with pytest.warns(ConvergenceWarning, match=f"max_iter={max_iter} "):
+        model = KernelSVC(max_iter=max_iter, solver_options=options).fit(X, y)
+    assert model.n_iter_.tolist() == [max_iter] and model.status_ == "max_iter"
+
+
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_max_seconds_ends_the_run_and_the_warning_names_it(solver):
     X, y = two_classes(600)

@@ -1,6 +1,6 @@
 """SMO: worked numbers, an independent optimum, shrinking, caches, and a certified end."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from kernbench.kernels import Callable, Gaussian, Linear, Precomputed
 from kernbench.kernels.rows import KernelRows
+from kernbench.kernels.two_precisions import TwoPrecisionRows
 from kernbench.solvers import driver
 from kernbench.solvers.base import Solution
 from kernbench.solvers.kernel.smo.active_set import ActiveSet
@@ -257,6 +258,28 @@ def test_how_many_steps_are_asked_for_does_not_matter(overlapping, n, classic_ro
         again, other = run_by(chunk)
         assert again == steps
         np.testing.assert_array_equal(other, coef)
+
+
+@pytest.mark.parametrize("make_rows", [double_rows, partial(TwoPrecisionRows, cache_bytes=10**7)], ids=["one", "two"])
+def test_working_sets_end_at_the_limit_of_a_run(overlapping, make_rows):
+    """A set may take many more steps than a chunk of the driver, but no more than are left of the run."""
+    X, y = overlapping
+
+    def make():
+        rows = make_rows(X, Gaussian(2.0))
+        return SMO(rows, y, alpha=1 / len(y), classic_rows=0, working_set_size=64)
+
+    n_steps = driver.run(make(), tol=1e-3).n_iter
+    for limit in (1, n_steps - 1, n_steps // 2):
+        solver, divided = make(), make()
+        result = driver.run(solver, max_iter=limit, tol=1e-3)
+        assert (result.n_iter, result.status) == (limit, "max_iter")
+        divided.stop_after(limit)
+        while divided.n_iter < limit:
+            divided.advance(min(7, limit - divided.n_iter))
+        assert divided.n_iter == limit
+        np.testing.assert_array_equal(divided.solution().coef, result.solution.coef)
+    assert driver.run(solver, tol=1e-3).converged  # the next run has a limit of its own
 
 
 def test_log_loss_is_refused(overlapping):

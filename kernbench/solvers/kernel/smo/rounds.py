@@ -40,8 +40,10 @@ class Rounds:
     Attributes
     ----------
     tol : float
-        To be set before `advance`, as is `rough`.
+        To be set before `advance`, as are `rough` and `last_iter`.
     rough : bool
+    last_iter : int or inf
+        Value of `n_iter` beyond which there are no steps.
     n_iter : int
     converged : bool
     violation : float
@@ -54,6 +56,7 @@ class Rounds:
     def __init__(self, problem, rows, core, set_size, *, initial, whole, shrinking):
         self.problem, self.rows, self.core, self.with_bias = problem, rows, core, problem.fit_intercept
         self.tol, self.rough, self.converged, self.n_iter = 1e-3, False, False, 0
+        self.last_iter = np.inf
         state = State.of(problem, rows.diagonal())
         self.active = ActiveSet(problem, rows, state)
         if initial is not None:
@@ -78,7 +81,8 @@ class Rounds:
             self.highest_dual = 2.0 * problem.objective(np.zeros(problem.n), 0.0, 0.0) / problem.alpha
 
     def advance(self, n_iter):
-        """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
+        """Take at least one and about `n_iter` steps (a working set that was begun is finished, up to `last_iter`);
+        return how many."""
         done = 0
         self.objective_at = -1
         while done < n_iter and not self.converged and not self.stagnation.stuck:

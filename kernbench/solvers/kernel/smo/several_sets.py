@@ -42,7 +42,7 @@ class SeveralSets(Rounds):
         self.shrinking, self.last_shrunk = shrinking and rows.can_restrict, 0
 
     def _round(self, budget):
-        """Choose a working set, solve it, update the gradient; test for the end first."""
+        """Choose a working set, solve it whatever the budget, update the gradient; test for the end first."""
         self.active.align_rows()
         while True:
             tol = min(self.tol * self.unit, self.goal)
@@ -58,7 +58,9 @@ class SeveralSets(Rounds):
                         self.members, self.violation = self.active.restore(self.members, tol, gradient)
                 continue
             self.core.load(self.inner, self.rows, self.members, self.active.state)
-            steps = self._solve(max(0.5 * tol, INNER_ACCURACY * self.violation), 100 * len(self.members))
+            # The budget depends on the clock, and the steps must not; the limit of the run does not.
+            most = min(100 * len(self.members), self.last_iter - self.n_iter)
+            steps = self._solve(max(0.5 * tol, INNER_ACCURACY * self.violation), most)
             if steps:
                 break
             if self.stagnation.stuck or not self._freshen():

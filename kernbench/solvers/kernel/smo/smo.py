@@ -103,6 +103,7 @@ class SMO(Method):
         self.rows, self.tol, self.problem, self._unit = rows, tol, problem, problem.unit()
         self._sizes, self._shrinking, self._classic_rows = sizes, shrinking, classic_rows
         self._is_final, self._known_at = True, None  # whether rows are of the final precision; see `_known`
+        self._last_iter = np.inf
         if isinstance(rows, TwoPrecisionRows):
             self._begin_rough(initial)
         else:
@@ -128,12 +129,17 @@ class SMO(Method):
         """The largest violation over all coordinates; in float64 once it was computed so."""
         return self.rounds.violation if self._is_final else self._violation
 
+    def stop_after(self, n_iter):
+        self._last_iter = n_iter
+
     def advance(self, n_iter):
-        """Take at least one and about `n_iter` steps (a working set that was begun is finished); return how many."""
+        """Take at least one and about `n_iter` steps (a working set that was begun is finished, up to the limit that
+        `stop_after` sets); return how many."""
         done = 0
         while done < n_iter and not self.converged:
             self.rounds.tol = self.tol if self._is_final else max(self.tol, ROUGH)
             self.rounds.rough = self.rough or not self._is_final
+            self.rounds.last_iter = self._last_iter
             steps = self.rounds.advance(n_iter - done)
             done += steps
             if self._is_final:
