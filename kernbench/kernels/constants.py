@@ -7,6 +7,7 @@ import numpy as np
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 LIMITS = {dtype: float(np.finfo(dtype).max) / 4 for dtype in FLOATS}
 EPS = {dtype: float(np.finfo(dtype).eps) for dtype in FLOATS}
+TINY = {dtype: float(np.finfo(dtype).tiny) for dtype in FLOATS}  # least normal number
 OF_ESTIMATORS = {"scale": "gamma", "c": "coef0"}  # the names of parameters of kernels in estimators
 
 

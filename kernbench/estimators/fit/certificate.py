@@ -14,7 +14,12 @@ from kernbench.problems.certificate import rounding
 from kernbench.problems.certificate.certify import SAMPLED, allowed, certify, measured, upper_mean
 from kernbench.problems.certificate.curvature import shows_negative_curvature
 from kernbench.problems.certificate.extended import DOUBLE, Expansion, Features
-from kernbench.problems.certificate.kernel_values import asymmetry_of_values, error_of_values, most_stored
+from kernbench.problems.certificate.kernel_values import (
+    asymmetry_of_values,
+    error_of_values,
+    most_stored,
+    with_subnormals,
+)
 from kernbench.solvers.base import Solution
 
 KEPT = ("max_seconds", "callback", "interrupted", "diverged")  # whatever the gap
@@ -95,12 +100,14 @@ class Examined:
         """Bounds on the error of a kernel value, relative to the largest: as the solver takes it, and in float64."""
         kernel = self.kernel
         if kernel.routine == "precomputed":
-            return self.asymmetry + (float(np.finfo(self.dtype).eps) if self.dtype == "float32" else 0.0), 0.0
-        has_terms = kernel.norm_factor is not None and hasattr(self.rows, "row_terms")
-        terms = self.rows.row_terms() if has_terms else None
-        in_float64 = error_of_values(kernel, "float64", self.X, terms)
-        own = in_float64 if self.dtype == "float64" else error_of_values(kernel, self.dtype, self.X, terms)
-        return own + self.asymmetry, in_float64
+            own, in_float64 = (float(np.finfo(self.dtype).eps) if self.dtype == "float32" else 0.0), 0.0
+        else:
+            has_terms = kernel.norm_factor is not None and hasattr(self.rows, "row_terms")
+            terms = self.rows.row_terms() if has_terms else None
+            in_float64 = error_of_values(kernel, "float64", self.X, terms)
+            own = in_float64 if self.dtype == "float64" else error_of_values(kernel, self.dtype, self.X, terms)
+        own = with_subnormals(own, self.dtype, self.largest) + self.asymmetry
+        return own, with_subnormals(in_float64, "float64", self.largest)
 
     def is_indefinite(self, solution, objective, gap):
         """Whether the kernel shows negative curvature."""

@@ -20,7 +20,7 @@ from kernbench.kernels.domain import is_precomputed
 from kernbench.kernels.threads import single_threaded_blas
 from kernbench.problems.certificate.certify import SMALL
 from kernbench.problems.certificate.curvature import shows_negative_curvature
-from kernbench.problems.certificate.kernel_values import asymmetry_of_values, error_of_values
+from kernbench.problems.certificate.kernel_values import asymmetry_of_values, error_of_values, with_subnormals
 
 LISTED_TRACES = 1000  # building more of them would take longer than solving the problems
 MOST_ROWS = 2500  # of a problem: up to this size `SMO` takes it for one working set, too; a fraction of a second
@@ -157,7 +157,7 @@ def _is_certified(small, problems):
     terms = rows.row_terms() if has_terms else None
     given = not rows.single and is_precomputed(kernel)
     unit = 0.0 if given else error_of_values(kernel, rows.dtype, small.X, terms)
-    unit += asymmetry_of_values(kernel, small.X)
+    unit = with_subnormals(unit, rows.dtype, problems.largest) + asymmetry_of_values(kernel, small.X)
     return problems.is_certified(unit, small.folding(problems), 1.0 if rows.single else SMALL)
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from kernbench.kernels.base import row_sums, squared_norms
 from kernbench.kernels.blocks import block
-from kernbench.kernels.constants import EPS
+from kernbench.kernels.constants import EPS, TINY
 from kernbench.kernels.domain import asymmetry, compared_rows
 from kernbench.kernels.engine.engines import largest_square
 from kernbench.kernels.engine.operands.centre import as_float64, centre_of_dense, centre_of_sparse, moved
@@ -65,6 +65,24 @@ def error_of_values(kernel, dtype, X, row_terms=None):
     others = terms[terms <= limit * kernel.norm_factor]
     by_products = _of_distances(eps, n_entries, float(others.max(initial=0.0)) / kernel.norm_factor)
     return max(by_products, eps * (8.0 + X.shape[1] + 3.0 * math.sqrt(square)))
+
+
+def with_subnormals(error, dtype, largest):
+    """Return a bound on the error of kernel values up to `largest`, relative to it, also below the range of `dtype`.
+
+    Numbers below the least normal one are rounded by a share eps of that one, not of their own size. Bounds for values
+    of the usual size stay the same to the bit.
+
+    Parameters
+    ----------
+    error : float
+        A bound that is a multiple of eps, such as that of `error_of_values`.
+    dtype : {"float32", "float64"}
+        Precision of the values.
+    largest : float
+        The largest magnitude of a value.
+    """
+    return error * (1.0 + TINY[np.dtype(dtype)] / largest) if largest > 0.0 else error
 
 
 def error_of_sigmoid(eps, kernel, X, n_entries):

@@ -11,7 +11,7 @@ from kernbench.estimators.fit.certificate import Examined, certified
 from kernbench.experiments.measure.objectives import expansion_objective
 from kernbench.kernels import DotProduct, ExponentialChiSquared, Gaussian, Matern, Sigmoid
 from kernbench.kernels import rows as compiled
-from kernbench.problems.certificate.kernel_values import error_of_values
+from kernbench.problems.certificate.kernel_values import error_of_values, with_subnormals
 from kernbench.problems.certificate.risks import MarginRisk
 from kernbench.problems.margin_problem import MarginProblem
 from kernbench.reference.kernels.rows import KernelRows
@@ -201,3 +201,30 @@ def test_equal_rows_of_a_steep_kernel_have_a_true_gap(solver):
     model = KernelSVC(Matern(nu=0.3), solver=solver, max_iter=3, **options).fit(X, y)
     optimum = KernelSVC(Gaussian(1.0), tol=1e-9, **options).fit(X, y).objective_  # of the same problem: k = 1
     assert model.objective_ - model.duality_gap_ <= optimum * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_values_below_the_normal_range_of_float32_have_a_true_gap(kernel):
+    """They are multiples of 1.4e-45, here a few per cent of the largest."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] + 0.3 * X[:, 1] > 0
+    optimum = KernelSVC("linear", C=0.1, tol=1e-9).fit(X, y).objective_  # of the same problem in other units
+    rows = 1e-22 * X if kernel == "linear" else (1e-22 * X) @ (1e-22 * X).T
+    model = KernelSVC(kernel, C=1e43, tol=0.01, solver="sdca", dtype="float32", random_state=0).fit(rows, y)
+    coef = np.zeros(60)
+    coef[model.support_] = model.dual_coef_[0]
+    f = (1e-22 * X) @ ((1e-22 * X).T @ coef)
+    losses = np.maximum(0.0, 1.0 - np.where(y, 1.0, -1.0) * (f + model.intercept_[0]))
+    objective = (0.5 * 1e-43 * (coef @ f) + losses.sum()) / 60
+    assert abs(model.objective_ - objective) <= model.duality_gap_
+    assert model.objective_ - model.duality_gap_ <= optimum * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bounds_of_values_in_the_normal_range_stay_as_they_are(dtype):
+    tiny, eps = np.finfo(dtype).tiny, np.finfo(dtype).eps
+    for largest in (1e-20, 1.0, 1e30):
+        assert with_subnormals(100 * eps, dtype, largest) == 100 * eps
+    assert with_subnormals(100 * eps, dtype, tiny * eps) > 1.0  # of the least number above 0
+    assert with_subnormals(100 * eps, dtype, 0.0) == 100 * eps
