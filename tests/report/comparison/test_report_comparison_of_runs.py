@@ -1,4 +1,7 @@
-"""`kernbench compare` on real runs: no false alarm, and every true one. By hand, with -m slow, on a quiet machine."""
+"""`kernbench compare` on real runs: false alarms are rare, and every true one is found.
+
+Those of times run by hand, on a machine that does nothing else: ``pytest -n 0 -m timing tests/report/comparison``.
+"""
 
 from pathlib import Path
 
@@ -49,28 +52,29 @@ def measured(tmp_path_factory):
 
 
 def worse(first, second):
-    """What compare calls worse: (data set, metric)."""
+    """Names of the metrics that compare calls worse."""
     outcome = compare_sides(side_of_store(first), side_of_store(second))
     noisy = [change.metric for change in outcome.having("noisy")]
-    print(f"{[(c.dataset, c.metric) for c in outcome.having(WORSE)]}, noisy: {noisy}")
-    return [(change.dataset, change.metric) for change in outcome.having(WORSE)]
+    found = {change.metric for change in outcome.having(WORSE)}
+    print(f"{sorted(found)}, noisy: {noisy}")
+    return found
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_two_runs_of_one_code_do_not_differ(measured):
+    """One comparison of a hundred has a false alarm: two or more of these twenty in 1.7 % of all runs of the test."""
     alarms = [worse(measured(k), measured(k + 1)) for k in range(TRIES)]
-    assert alarms == [[]] * TRIES
+    assert sum(map(bool, alarms)) <= 1 and "n_kernel_evaluations" not in set().union(*alarms)
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_a_solver_1_3_times_as_slow_is_found_in_nine_of_ten_tries(measured):
     found = [worse(measured(k), measured(k, factor=1.3)) for k in range(10)]
-    assert sum(bool(changes) for changes in found) >= 9
-    assert {metric for changes in found for _, metric in changes} == {"fit_seconds"}
+    assert sum("fit_seconds" in metrics for metrics in found) >= 9
+    assert sum(bool(metrics - {"fit_seconds"}) for metrics in found) <= 1  # a false alarm
 
 
 @pytest.mark.slow
 def test_one_more_kernel_evaluation_is_found_in_every_try(measured):
     for k in range(10):
-        found = worse(measured(k), measured(k, more=1))
-        assert {metric for _, metric in found} >= {"n_kernel_evaluations"}
+        assert "n_kernel_evaluations" in worse(measured(k), measured(k, more=1))
