@@ -47,6 +47,17 @@ def test_the_suite_with_a_word_it_does_not_know_installs_nothing(words, tmp_path
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("usage: tools/suite oldest|")
 
 
+@pytest.mark.parametrize("script", [".ci/run", "tools/sanitize", "tools/release/test"])
+def test_a_script_that_needs_a_checkout_says_so_elsewhere(script, tmp_path):
+    copy = tmp_path / script
+    copy.parent.mkdir(parents=True)
+    shutil.copy(ROOT / script, copy)
+    done = subprocess.run([copy, __file__, "python3"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"{script} ") and last.endswith(": run it in a checkout, with git")
+
+
 def test_scripts_in_python_whose_names_do_not_say_so_are_linted():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     files = [path for path in (ROOT / "tools").rglob("*") if path.is_file() and not path.suffix]
