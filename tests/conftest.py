@@ -29,6 +29,8 @@ from kernbench.solvers import registry as solvers
 # Commands are tested on what they print into a file: these would have rich print for a terminal.
 for asked in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(asked, None)
+# What they print is read in the encoding of the locale, which this overrides in children.
+os.environ.pop("PYTHONIOENCODING", None)
 
 # Shells start background jobs with Ctrl-C ignored, and children inherit it; the tests of Ctrl-C need it answered.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -49,7 +49,8 @@ def test_numbers_of_a_page_are_those_of_the_records(page, records):
 
 
 def test_every_text_stands_on_one_page():
-    found = [name for page in numbers.pages() for _, name, _, _ in numbers.MARKED.findall(page.read_text())]
+    texts = [page.read_text(encoding="utf-8") for page in numbers.pages()]
+    found = [name for text in texts for _, name, _, _ in numbers.MARKED.findall(text)]
     assert sorted(found) == sorted(numbers.TEXTS)
 
 

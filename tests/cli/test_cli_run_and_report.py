@@ -142,7 +142,8 @@ def test_ctrl_c_says_how_to_go_on(kernbench, monkeypatch):
 )
 def test_a_real_interrupt_loses_no_finished_fit(tmp_path, how):
     command = [sys.executable, "-P", "-m", "kernbench", "run", *FAST[:-1], "50"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    utf8 = {"env": {**os.environ, "PYTHONUTF8": "1"}, "encoding": "utf-8"}  # other locales may have no ✓
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, **utf8)
     try:
         line = process.stderr.readline()
         assert line.startswith("✓ checkerboard / libsvm / repeat 0")

@@ -71,10 +71,11 @@ def test_the_page_shows_every_series_and_needs_nothing_from_the_network(folder):
 def test_the_report_has_the_page_where_its_folder_has_a_history(folder, toy, write, records, tmp_path):
     results = write(records.race(1))
     without = build(results, tmp_path / "elsewhere")
-    assert "history.html" not in without.page.read_text()
+    assert "history.html" not in without.page.read_text(encoding="utf-8")
     assert not (tmp_path / "elsewhere" / "history.html").exists()
     built = build(results, folder.parent)
-    assert 'href="history.html"' in built.page.read_text() and (folder.parent / "history.html").exists()
+    assert 'href="history.html"' in built.page.read_text(encoding="utf-8")
+    assert (folder.parent / "history.html").exists()
     build(results, tmp_path / "elsewhere", history=folder)
     assert (tmp_path / "elsewhere" / "history.html").exists()
 

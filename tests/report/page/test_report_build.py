@@ -84,7 +84,7 @@ def test_compact_report_has_no_files_of_figures_and_tables(compact):
 
 
 def test_every_link_of_a_compact_report_leads_to_a_file_that_is_there(compact):
-    test_every_link_leads_to_a_file_that_is_there(compact, (compact / "index.html").read_text())
+    test_every_link_leads_to_a_file_that_is_there(compact, (compact / "index.html").read_text(encoding="utf-8"))
 
 
 def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
@@ -93,7 +93,7 @@ def test_packed_records_make_the_report_again(compact, race_records, tmp_path):
         assert records.keys() == {"lost", *(record["key"] for record in race_records)}
         assert all(records[record["key"]]["trace"] == record["trace"] for record in race_records)
         build(folder, tmp_path, compact=True)
-    again, first = ((path / "index.html").read_text() for path in (tmp_path, compact))
+    again, first = ((path / "index.html").read_text(encoding="utf-8") for path in (tmp_path, compact))
     assert again == first
 
 
