@@ -1,8 +1,11 @@
-"""Which of scikit-learn's checks run by default."""
+"""Which of scikit-learn's checks run by default; problems of a fit that begin together."""
 
 from pathlib import Path
+from threading import Barrier
 
 import pytest
+
+from kernbench.estimators.fit.runs import Runs
 
 HERE = Path(__file__).parent
 TWIN = "check_estimator_sparse_matrix"
@@ -20,3 +23,16 @@ def pytest_collection_modifyitems(items):
             if item.path in seen:
                 item.add_marker(pytest.mark.slow)
             seen.add(item.path)
+
+
+@pytest.fixture
+def begin_together(monkeypatch):
+    """Let the first two problems of each fit begin when both have a thread; otherwise one may solve them all."""
+    both, solve = Barrier(2), Runs._solve_path
+
+    def wait_and_solve(runs, k, *arguments):
+        if k < 2:
+            both.wait(60.0)
+        return solve(runs, k, *arguments)
+
+    monkeypatch.setattr(Runs, "_solve_path", wait_and_solve)

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 import warnings
 from types import SimpleNamespace
 
@@ -259,17 +260,19 @@ def test_a_thread_that_fails_ends_the_others_and_its_error_comes_through():
     assert not hasattr(model, "weights_")
 
 
+@pytest.mark.usefixtures("begin_together")
 def test_callbacks_of_threads_are_called_one_at_a_time():
     inside, threads = [], set()
 
     def watch(model):
         inside.append(1)
         threads.add(threading.get_ident())
+        time.sleep(1e-3)  # time for another thread to come in, were it allowed to
         assert len(inside) == 1
         inside.pop()
 
-    model = Mean(n_jobs=2, callback=[watch, watch], tol=1e-12).fit(np.linspace(1, 2, 40))
-    assert model.converged_ and threads
+    model = Mean(n_jobs=2, callback=[watch, watch], tol=1e-12).fit(np.linspace(1, 2, 6))
+    assert model.converged_ and len(threads) == 2
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

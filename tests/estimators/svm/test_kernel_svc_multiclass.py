@@ -139,6 +139,7 @@ def test_jobs_leave_the_threads_of_blas_as_they_were():
     assert threads_of_blas() == before
 
 
+@pytest.mark.usefixtures("begin_together")
 def test_callbacks_of_many_jobs_come_one_at_a_time():
     inside, seen, idents = [], [], set()
 

@@ -123,6 +123,7 @@ def test_threads_agnosticism():
     assert len(models[0].trace_) == 4 and len(models[0].status_) == 4
 
 
+@pytest.mark.usefixtures("begin_together")
 def test_callbacks_of_several_threads_take_turns():
     inside, most, idents = 0, 0, set()
 
