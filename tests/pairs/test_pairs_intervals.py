@@ -202,8 +202,9 @@ def test_p_values_are_uniform_under_the_null():
         p_values.append(auc_difference(y, *scores).p_value)
         interval = auc_interval(y, scores[0])
         covered += interval.low <= stats.norm.cdf(1 / 2) <= interval.high  # P(a > b), a - b normal with variance 4
-    assert stats.kstest(p_values, "uniform").pvalue > 0.01
-    assert 930 <= covered <= 970
+    # Each fails with a probability below 1e-6; the numbers covered have the standard deviation 6.9.
+    assert stats.kstest(p_values, "uniform").pvalue > 1e-6
+    assert 915 <= covered <= 985
 
 
 @pytest.mark.parametrize("n", [3, 49, 161, 387])  # of classes whose reciprocal is rounded
