@@ -72,7 +72,7 @@ def test_reservoir_is_a_fair_draw_of_the_stream():
             reservoir.join(rows[batch], weights[batch], 100, rng)
         counts += np.bincount(reservoir.rows[:, 0].astype(int), minlength=30)
     expected = counts.sum() * weights / weights.sum()
-    assert np.sum((counts - expected) ** 2 / expected) < 60  # chi-squared, 29 degrees of freedom
+    assert np.sum((counts - expected) ** 2 / expected) < 81  # chi-squared with 29 degrees: more has probability 1e-6
 
 
 def test_rows_come_in_proportion_to_their_weights():

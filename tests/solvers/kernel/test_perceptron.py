@@ -53,7 +53,7 @@ def test_perceptron_reports_the_average_or_a_uniformly_drawn_iterate(twin, six_p
         counts += np.all(distinct == solver.solution().state["drawn"], axis=1)
     assert counts.sum() == runs
     share = expected / 12
-    assert np.all(np.abs(counts - runs * share) < 4.5 * np.sqrt(runs * share * (1 - share)))
+    assert np.all(np.abs(counts - runs * share) < 6 * np.sqrt(runs * share * (1 - share)))  # or with probability 1e-6
 
 
 @either_twin

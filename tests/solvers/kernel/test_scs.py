@@ -269,7 +269,7 @@ def test_sample_objectives_are_right_in_expectation():
         assert len(set(ids.tolist())) == 20 and np.all(weights[ids] > 0)
         values.append(source.share * weights[ids] @ np.maximum(0, 1 - y[ids] * f[ids]) / 20)
     error = np.std(values) / np.sqrt(len(values))
-    assert abs(np.mean(values) - loss) < 4 * error
+    assert abs(np.mean(values) - loss) < 5 * error  # more with probability 6e-7
 
 
 def test_the_first_sample_has_both_classes():
