@@ -167,6 +167,8 @@ def test_the_defaults_estimate_a_ratio(target, global_random_seed):
     P, Q = rng.normal(0, 1, (3000, 1)), rng.normal(0.5, 1, (3000, 1))
     model = DoublyStochasticDensityRatio(target=target, random_state=global_random_seed).fit(P, Q)
     true = np.exp(1 / 8 - Q[:, 0] / 2)
+    # log_ratio: of 60 seeds the worst has 0.050, the mean 0.011 with the standard deviation 0.009; ratio has less.
+    # That is of the mean of true**2, of which a constant ratio of 1 has 0.22.
     assert np.mean((model.ratio(Q) - true) ** 2) < 0.1 * np.mean(true**2)
 
 
