@@ -45,9 +45,15 @@ class OutputLoss(Loss):
     ----------
     parameter : float, default=0.0
         delta, epsilon, the quantile, the floor, or the level tau, which may be set later.
+
+    Attributes
+    ----------
+    of_two_samples : bool
+        Whether rows are of two samples, which batches give the same mass.
     """
 
     kinds = ("output",)
+    of_two_samples = False
 
     def __init__(self, parameter=0.0):
         self.parameter = float(parameter)
@@ -138,6 +144,7 @@ class DensityRatio(OutputLoss):
     """exp(u) of rows of Q, -u of rows of P: Kullback and Leibler's divergence by its variational form."""
 
     name, code = "density_ratio", 10
+    of_two_samples = True
 
     def _values(self, U, y):
         return np.where(y > 0, -U, np.exp(np.minimum(U, LARGEST_EXPONENT)))
@@ -155,6 +162,7 @@ class TruncatedRatio(OutputLoss):
     """
 
     name, code, parameter_name, bounds, default = "truncated_ratio", 20, "floor", {"above": 0}, 0.1
+    of_two_samples = True
 
     def __init__(self, parameter=default):
         super().__init__(parameter)

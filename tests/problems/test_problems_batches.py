@@ -97,3 +97,31 @@ def test_a_batch_larger_than_the_window_is_kept_as_a_whole():
     recent.add(Batch(X[:1]), np.zeros(1))
     np.testing.assert_array_equal(recent.batch.X, X[[7, 0]])
     np.testing.assert_array_equal(recent.f, [4.0, 0.0])
+
+
+@pytest.mark.parametrize("batch_size", [2, 10, 16, 30, 70, 300])
+def test_a_window_of_two_samples_gives_both_the_same_mass(batch_size):
+    """It began within a batch, whose rows of P come first."""
+    P, Q = np.zeros((230, 1)), np.ones((90, 1))
+    source, recent, n_rows = PairBatches(P, Q, batch_size=batch_size), RecentRows(100, whole_batches=True), 0
+    for k in range(150):
+        batch = source.next()
+        n_rows += len(batch)
+        recent.add(batch, batch.X + k)
+        if k % 7 == 6:
+            state, recent = recent.state(), RecentRows(100, whole_batches=True)
+            recent.resume(state)
+        y, weights = recent.batch.y, recent.batch.weights
+        assert weights[y > 0].sum() == pytest.approx(weights[y < 0].sum())
+        assert min(n_rows, 100) <= len(y) < 100 + batch_size and len(recent.f) == len(y) == sum(recent.sizes)
+        np.testing.assert_array_equal(recent.batch.X[-len(batch) :], batch.X)
+
+
+def test_rows_of_a_window_without_the_sizes_of_batches_are_one_batch():
+    """As in states of earlier versions."""
+    recent = RecentRows(4, whole_batches=True)
+    recent.resume({"recent_X": X[:4], "recent_f": np.zeros((4, 1))})
+    recent.add(Batch(X[4:7]), np.zeros((3, 1)))
+    np.testing.assert_array_equal(recent.batch.X, X[:7])
+    recent.add(Batch(X[7:9]), np.zeros((2, 1)))
+    np.testing.assert_array_equal(recent.batch.X, X[4:9])

@@ -60,8 +60,8 @@ class DoublyStochasticDensityRatio(DoublyStochasticModel):
         such as ``step_size=0.03`` for 0.01.
     batch_size : int, default=1024
         Number of new rows in a step, half from each sample. With `precondition` and ``target="ratio"``, a step on a
-        smaller batch also uses a window on the rows before it, as in `DoublyStochasticRegressor`;
-        ``target="log_ratio"`` has no window, and needs 1,024 rows.
+        smaller batch also uses a window on the batches before it, 1,024 rows or more in all, see
+        `DoublyStochasticRegressor`; ``target="log_ratio"`` has no window, and needs 1,024 rows.
     block_size : int or "auto", default="auto"
         Number of features in a step; ``"auto"`` is a quarter of the rows of a batch, at most 256.
     precondition : bool, default=True

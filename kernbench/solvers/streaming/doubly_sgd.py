@@ -58,7 +58,8 @@ class DoublySGD(DoublyStochasticState):
         error.
     damping : float, default=1e-4
     window : int, default=0
-        Rows of a step, the batch among them; 0 stands for the batch alone.
+        Rows of a step, the batch among them; 0 stands for the batch alone. With the losses of two samples a step is on
+        whole batches, so that both have the same mass: the fewest of the latest ones that have as many rows.
     average : {"last", "all", "tail", "weighted"}, default="last"
         See `kernbench.problems.streaming.averages.Averages`. The operator is not averaged, but that of the last step.
     average_from : int, optional
@@ -111,7 +112,7 @@ class DoublySGD(DoublyStochasticState):
             self.operator = CovarianceOperator(self.features, second, self.seed, coef, self.core)
 
     def _step(self, batch, gamma):
-        before = None if self.recent is None else self.recent.batch
+        before = None if self.recent is None else (self.recent.batch, self.recent.sizes)
         try:
             self._take_step(batch, gamma)
         except BaseException:
@@ -119,7 +120,7 @@ class DoublySGD(DoublyStochasticState):
             # is in the window.
             self._outputs = None
             if self.recent is not None:
-                self.recent.return_to(before)
+                self.recent.return_to(*before)
             raise
 
     def _take_step(self, batch, gamma):

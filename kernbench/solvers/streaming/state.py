@@ -46,7 +46,7 @@ class DoublyStochasticState(Method):
         check_flag("precondition", precondition)
         self.precondition, self.damping = (bool(precondition), float(check_number("damping", damping, at_least=0)))
         window = int(check_number("window", window, at_least=0, whole=True))
-        self.recent = RecentRows(window) if window else None
+        self.recent = RecentRows(window, self.loss.of_two_samples) if window else None
         self._room_bytes = int(check_number("cache_size", cache_size, above=0, unit=" of megabytes") * MEGABYTE)
         check_flag("operator", operator)
         self.operator = None

@@ -172,6 +172,22 @@ def test_the_defaults_estimate_a_ratio(target, global_random_seed):
     assert np.mean((model.ratio(Q) - true) ** 2) < 0.1 * np.mean(true**2)
 
 
+@pytest.mark.parametrize("batch_size", [350, 512, 600])
+@pytest.mark.parametrize("learn", ["fit", "partial_fit", "fit_chunks"])
+def test_the_mean_ratio_is_1_whatever_the_batches(learn, batch_size):
+    """With 600 rows it was 0.7: the window had 424 rows of P and 600 of Q."""
+    rng = np.random.default_rng(0)
+    P, Q = rng.normal(size=(2, 35_000, 1)) + [[[0.0]], [[0.5]]]
+    model = DoublyStochasticDensityRatio(target="ratio", batch_size=batch_size, gamma=0.5, random_state=0)
+    if learn == "partial_fit":  # batches of 2 half rows
+        half = batch_size // 2
+        for start in range(0, 100 * half, half):
+            model.partial_fit(P[start : start + half], Q[start : start + half])
+    else:
+        getattr(model, learn)(*((P, Q) if learn == "fit" else ([P], [Q])))
+    assert np.mean(model.ratio(Q)) == pytest.approx(1.0, abs=0.1)
+
+
 def test_the_ratio_itself_is_learned_and_below_the_floor_is_novel():
     rng = np.random.default_rng(0)
     P, Q = rng.normal(size=(8000, 1)), rng.normal(0.5, 1, size=(6000, 1))
