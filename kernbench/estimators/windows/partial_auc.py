@@ -107,8 +107,8 @@ class PartialAUCClassifier(WindowClassifier):
     subproblem_gap_ : float
         With ``dca-exact``: certified gap of the last iterate in the last convex subproblem, of which it is the solution
         once the fit has converged; infinity where the kernel matrix is not positive semi-definite, as the warning says.
-        After descent by L-BFGS on a kernel matrix it includes a bound on the rounding of kernel values. The last
-        iterate is the model, except with `validation` and ``keep="best"``.
+        On a kernel matrix it includes a bound on the rounding of kernel values, unless cutting planes ended the run.
+        The last iterate is the model, except with `validation` and ``keep="best"``.
     validation_score_ : float
         With `validation`: the largest partial AUC on these rows.
     best_n_iter_ : int

@@ -50,7 +50,7 @@ def choice_picture(choices):
     caption = (
         "Every mark is a race on one data set: the fastest method that is no worse than the usual choice, at the "
         "number of training rows and its training time. The line rises to the time of the usual choice (hollow "
-        "diamond), as many times the method's as in the runs of both: the cost of choosing by habit."
+        "diamond), by the factor between the two in the same runs: the cost of choosing by habit."
     )
     rows = [("task", "method", "dataset", "experiment", "n_train", "seconds", "usual", "seconds_usual")]
     rows += [
