@@ -25,7 +25,7 @@ SURROUNDING = (EXPERIMENTS, "run", "processes")  # of every cell: its process, t
 DECLARING = ((EXPERIMENTS, "declare"), (EXPERIMENTS, "registry.py"))
 # Digest of a later state of the shared code: that of the earlier one, which records of both carry, and the reason.
 MEASURE_ALIKE = {
-    "c699ee62aa557dba": (
+    "91a86242d624fa22": (
         "d878b289b109939f",
         "errors that no recorded fit ran into, or that was measured again. Searches: scorers of one's own or that "
         "fail, rows of text, weights in races, late workers. Rows without a weight, in streams, blocks and step "
@@ -74,7 +74,12 @@ MEASURE_ALIKE = {
         "of ranks, asymmetric matrices, sigmoids whose terms cancel, updates before a warm start, validation rows; "
         "indices of data frames in files, precision and width of rows on clusters; Ctrl-C while rows are left out, in "
         "forks and in last fits. Late digits of the objectives and gaps of pair losses, and of gaps along paths: at "
-        "most 2 % of a gap far below the default tolerance, with the same coefficients. Other searches and fits have "
+        "most 2 % of a gap far below the default tolerance, with the same coefficients. Windows on batches of two "
+        "samples (the density ratios of `dsg-losses` that have one were measured again), orders of two streams, "
+        "classes that are given to streams, streams that fail. Searches and ranges with indefinite kernels, rounding "
+        "of gaps of `dca-exact` on kernel matrices, scores that overflow, signatures of weighted data, starts within a "
+        "time budget, SMO at a limit of iterations, kernel values below the normal range, rows of text for kernel "
+        "objects, labels of several files, files without an entry, memory of containers. Other searches and fits have "
         "the same numbers, to the bit",
     )
 }
