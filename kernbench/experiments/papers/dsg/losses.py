@@ -209,7 +209,5 @@ EXPERIMENT = Experiment(
     "With a bounded number of blocks, updated in turn, α acts on all of them. The second estimator that the paper "
     "mentions learns the ratio itself, -log f on p and f on q; relative novelty is the same with "
     "a larger floor exp(-ρ), below which -log continues as its tangent, the conjugate of max(0, ρ - log t). "
-    "For both, blocks in turn with a preconditioner end a tenth of the exact f's standard deviation away, in every "
-    "repeat, and Algorithm 1 does not; why was not examined. "
     "One thread.",
 )
