@@ -300,7 +300,7 @@ def test_files_without_an_entry_are_as_wide_as_others_or_as_in_fit(of_different_
     expected = sparse.vstack([X[890:], zeros]).toarray()
     np.testing.assert_array_equal(blocks.read(890, 903).toarray(), expected)
     np.testing.assert_array_equal(blocks.read(900, 902).toarray(), np.zeros((2, 12)))
-    with pytest.raises(ValueError, match="the data hold no columns beside labels"):
+    with pytest.raises(ValueError, match="alone.svm: the file holds labels but no features"):
         FileBlocks(alone)
 
 

@@ -81,6 +81,7 @@ def open_sources(data, label=None, least_columns=0):
         for source in sources:
             if not source.in_memory:
                 source.n_columns = widest
+                source.check_has_columns()
     return sources
 
 

@@ -79,8 +79,11 @@ class SvmlightSource(TextSource):
     def __init__(self, path, label=None):
         self.n_columns = self.n_stored = 0
         super().__init__(path, label)
-        # Without an entry the rows are as wide as those of other files, or of the fit; `_set_shape` refuses no columns.
         check_is_not_empty(path, self.n_rows, self.n_stored, self.n_columns)
+
+    def check_has_columns(self):
+        """Raise `DataFileError` if no row has an entry, and so no column: other files, or a fit, may know of some."""
+        check_is_not_empty(self._path, self.n_rows, self.n_stored, self.n_columns or None)
 
     def read(self, start, stop):
         """Return rows start to stop - 1."""

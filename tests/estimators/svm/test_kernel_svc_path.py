@@ -106,6 +106,7 @@ def test_time_of_a_path_is_one_budget():
 def test_time_that_a_strength_leaves_is_that_of_the_next_ones():
     given, runs = [], Runs.__new__(Runs)
     runs.results, runs.strengths, runs.stop = [[None] * 3], [1.0, 2.0, 3.0], Event()
+    runs.task = SimpleNamespace(started=None)
 
     def solve(problem, data, strength, initial, seconds, number, n_earlier):
         given.append(seconds)
