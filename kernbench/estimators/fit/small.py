@@ -107,6 +107,7 @@ def fit_small(small, rows=None):
             solved, interrupted = problems.run(), False
         except KeyboardInterrupt:
             solved, interrupted = True, True
+            problems.gap[:] = np.nan  # rounding and the kernel are examined below, once all problems are solved
     if not solved or not (interrupted or _is_certified(small, problems)):
         return False
     small.set_coef(problems)
@@ -190,7 +191,8 @@ def _set_outcome(model, problems, n_computed, n_evaluations):
     model.objective_, model.duality_gap_ = problems.objective, problems.gap
     model.status_, model.trace_ = status, trace
     if n_problems == 1:
-        (model.objective_,), (model.duality_gap_,) = problems.objective.tolist(), problems.gap.tolist()
+        (model.objective_,), (gap,) = problems.objective.tolist(), problems.gap.tolist()
+        model.duality_gap_ = None if np.isnan(gap) else gap
         (model.status_,), model.trace_ = status, trace[0]
     model._continuation = None
     vars(model).pop("objective_of_sample_", None)  # of an earlier fit
