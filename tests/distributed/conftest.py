@@ -1,4 +1,4 @@
-"""Rows in files, and the same rows in one array; let the tests import the helper beside them."""
+"""Rows in files and in one array, and a cluster of two workers; lets the tests import the helper beside them."""
 
 import sys
 from pathlib import Path
@@ -51,3 +51,17 @@ def blocks_of(in_files):
         return FileBlocks([X[a:b] for a, b in zip(bounds[:-1], bounds[1:])])
 
     return make
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with distributed.Client(cluster) as client:
+        yield client
